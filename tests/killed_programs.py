@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 __all__ = ["end_command_when", "end_program_when", "killed_in_the_end", "program_at_work"]
@@ -18,9 +19,14 @@ _LONGEST_SECONDS = 300
 
 
 def end_program_when(
-    command: list[str], condition: Callable[[], object], by: signal.Signals = signal.SIGKILL
+    command: list[str],
+    condition: Callable[[], object],
+    by: signal.Signals = signal.SIGKILL,
+    *,
+    workers_too: bool = True,
+    folder: Path | None = None,
 ) -> tuple[int, str]:
-    """Start a program and signal it and its workers as soon as the condition holds.
+    """Start a program, in a folder if one is given, and signal it and its workers as soon as the condition holds.
 
     Returns
     -------
@@ -28,14 +34,17 @@ def end_program_when(
         Exit status, negative where it is a signal, and what it wrote to standard error.
     """
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         deadline = time.monotonic() + _LONGEST_SECONDS
         while not condition() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
         if process.poll() is None:
-            os.killpg(process.pid, by)
+            if workers_too:
+                os.killpg(process.pid, by)
+            else:
+                process.send_signal(by)
         errors = process.communicate(timeout=_LONGEST_SECONDS)[1]
     finally:
         if process.poll() is None:
@@ -45,10 +54,13 @@ def end_program_when(
 
 
 def end_command_when(
-    arguments: list[str], condition: Callable[[], object], by: signal.Signals = signal.SIGKILL
+    arguments: list[str],
+    condition: Callable[[], object],
+    by: signal.Signals = signal.SIGKILL,
+    folder: Path | None = None,
 ) -> tuple[int, str]:
     """Do the same to ``glem`` with these arguments."""
-    return end_program_when([sys.executable, "-m", "glem", *arguments], condition, by)
+    return end_program_when([sys.executable, "-m", "glem", *arguments], condition, by, folder=folder)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import asdict, define, evolve, field
+from attrs import define, evolve, field
 
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
@@ -690,7 +690,7 @@ def label(
         The text describes no player that labels.
     """
     from glem.core.labelling.by_search import label_by_search
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     settings = search_labelling(by, successors=successors, seed=seed) if isinstance(by, str) else by
     with TemporaryDirectory() as work:
@@ -712,9 +712,7 @@ def generate(
     seed: int = 0,
     games_per_file: int = 200,
     format: str = "games",  # noqa: A002 # the word of the command line
-    workers: int | Workers = 1,
-    progress: Progress = SILENT,
-    tell: Callable[[str], None] | None = None,
+    workers: int = 1,
 ) -> Generated:
     """Let players play among themselves, as material to learn from, as ``glem generate`` does.
 
@@ -739,11 +737,7 @@ def generate(
     format
         Name of the record format: ``games``, ``pgn`` and so on.
     workers
-        Processes, or what else plays the games; they change no result.
-    progress
-        Display.
-    tell
-        Called with one sentence where bad openings of a file were left out; None raises instead.
+        Processes; they change no result.
 
     Raises
     ------
@@ -754,7 +748,7 @@ def generate(
     from glem.core.labelling.training_games import generate as play
     from glem.core.players.spec import parse_player
     from glem.core.search.results import Limits
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
     from glem.core.tournament.opening_choice import OpeningPlan
 
     texts = [players] if isinstance(players, str) else players
@@ -766,9 +760,7 @@ def generate(
         games_per_file=games_per_file,
         format=format,
     )
-    where = workers if isinstance(workers, Workers) else Workers(workers)
-    amount: dict[str, Any] = {"games": games, "positions": positions, **asdict(where, recurse=False)}
-    return play(_game(game), Path(folder), settings, **amount, progress=progress, tell=tell)
+    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=Workers(workers))
 
 
 # -------------------------------------------------------------------------------------------------- judging
@@ -900,7 +892,7 @@ def solve(
     BadInputError
         The game cannot be solved, or there is no such position, evaluation or limit.
     """
-    from glem.core.search.solve_many import SolverSpec, solve_positions
+    from glem.core.search.solver import SolverSpec, solve_positions
 
     owner = _game(game)
     asked = [position_of(owner, position)]
@@ -942,7 +934,7 @@ def match(
     BadInputError
         A text describes no player, or both have one name.
     """
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     return tournament(
         game,

@@ -8,7 +8,7 @@ import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, prints_json
+from glem.core.cli.display import display_progress, print_result
 
 __all__ = ["command"]
 
@@ -21,9 +21,9 @@ __all__ = ["command"]
     multiple=True,
     help="Run this part alone; may be repeated.",
 )
-@options.count("--games", default=40, help="Random games to play.")
+@options.count("--games", 40, "Random games to play.")
 @options.seed
-@options.flag("--plain", help="Use the plain Python rules instead of the compiled ones.")
+@options.flag("--plain", "Use the plain Python rules instead of the compiled ones.")
 @options.as_json
 def command(game_name: str, **how: Any) -> int:
     """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.
@@ -34,21 +34,19 @@ def command(game_name: str, **how: Any) -> int:
 
     reports = check_plugin(game_name, progress=display_progress(), **how)
     passed = all(report.passed for report in reports)
-    if prints_json():
-        parts = [
-            {
-                "subject": report.subject,
-                "passed": None if report.not_looked_at else report.passed,
-                "not_looked_at": report.not_looked_at,
-                "notes": report.notes,
-            }
-            for report in reports
-        ]
-        checks = [
-            {"subject": report.subject, **attrs.asdict(result)} for report in reports for result in report.results
-        ]
-        print_json({"game": game_name, "passed": passed, "parts": parts, "checks": checks})
-    else:
-        for report in reports:
-            click.echo(str(report))
+    parts = [
+        {
+            "subject": report.subject,
+            "passed": None if report.not_looked_at else report.passed,
+            "not_looked_at": report.not_looked_at,
+            "notes": report.notes,
+        }
+        for report in reports
+    ]
+    checks = [
+        {"subject": report.subject, **attrs.asdict(result, filter=attrs.filters.exclude("place"))}
+        for report in reports
+        for result in report.results
+    ]
+    print_result({"game": game_name, "passed": passed, "parts": parts, "checks": checks}, map(str, reports))
     return 0 if passed else 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table, prints_json
+from glem.core.cli.display import Table, print_result
 
 __all__ = ["command"]
 
@@ -20,22 +20,14 @@ def command(first: str, second: str) -> None:
     from glem.core.evaluation.named import load_value
 
     comparison = compare_evaluations(load_value(first), load_value(second))
-    if prints_json():
-        print_json(
-            {
-                "equal": comparison.equal,
-                "differences": comparison.differences,
-                "weights": {
-                    name: dict(zip(("rms_difference", "largest_difference", "correlation"), figures, strict=True))
-                    for name, figures in comparison.weights.items()
-                },
-            }
-        )
-        return
-    for name in comparison.differences:
-        click.echo(f"not comparable: {name}")
-    print_table(
+    names = ("rms_difference", "largest_difference", "correlation")
+    weights = {name: dict(zip(names, figures, strict=True)) for name, figures in comparison.weights.items()}
+    table = Table(
         "the evaluations are equal" if comparison.equal else "Weights that belong to the same items",
         ("weights", "rms difference", "largest", "correlation"),
         [(name, *(f"{figure:.6g}" for figure in figures)) for name, figures in comparison.weights.items()],
+    )
+    print_result(
+        {"equal": comparison.equal, "differences": comparison.differences, "weights": weights},
+        (*(f"not comparable: {name}" for name in comparison.differences), table),
     )

@@ -10,6 +10,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.discover import show_discovery
 from glem.core.cli.display import display_progress, prints_json
+from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
     from glem.core.features.learning import Learning
@@ -19,7 +20,6 @@ __all__ = ["command"]
 
 def _chosen_learning(name: str | None) -> Learning:
     """Find the named game's learning, or that of the first installed game that brings a sample, or of the first."""
-    from glem.core.errors import BadInputError
     from glem.core.features.learning import learning_names, load_learning
     from glem.core.game.game import game_names
 

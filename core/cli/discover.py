@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -22,21 +22,20 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     from glem.core.report.data import to_json
 
     report = found.report
-    if prints_json():
-        print_json({"folder": str(found.folder), "seconds": round(seconds, 2), **to_json(report)})
-        return
     errors = report.errors
     columns = {name: (*values, errors.overall(name)) for name, values in errors.models.items()}
     counts = {"positions": errors.counts, **({"weight": errors.weights} if errors.is_weighted else {})}
     numbers = [[f"{value:,.0f}" for value in (*values, sum(values))] for values in counts.values()]
     numbers += [["" if value != value else f"{value:.2f}" for value in values] for values in columns.values()]
-    click.echo(report.summary)
-    print_table(
+    table = Table(
         f"Root mean square error on held-out games ({report.unit})",
         ("phase", *counts, *columns),
         list(zip((*report.phases, "all"), *numbers, strict=True)),
     )
-    click.echo(f"{seconds:.1f} s; open {found.folder / 'report.html'} in a browser")
+    print_result(
+        {"folder": str(found.folder), "seconds": round(seconds, 2), **to_json(report)},
+        (report.summary, table, f"{seconds:.1f} s; open {found.folder / 'report.html'} in a browser"),
+    )
 
 
 @options.command(
@@ -46,21 +45,16 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
 )
 @click.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Folder for the results.", is_folder=True)
-@options.option(
-    "--within",
-    type=click.Choice(["all", "patterns"]),
-    default="all",
-    help="Combine all features, or those of one pattern at a time.",
-)
+@options.choice("--within", ["all", "patterns"], "Combine all features, or those of one pattern at a time.")
 @options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
 @options.count(
-    "-n", "--minimum-matches", help="Minimal match count; 0.5 % of the sample, 75 within patterns, by default."
+    ("-n", "--minimum-matches"), None, "Minimal match count; 0.5 % of the sample, 75 within patterns, by default."
 )
-@options.count("--maximum-size", help="Most relations; 4, no limit within patterns, by default.")
-@options.option("--sample", type=click.IntRange(100), default=200_000, help="Positions to mine.")
-@options.count("--keep", default=4_000, help="Symmetry classes of configurations to keep.")
-@options.amount("--gain", default=3.0, help="Least gain over all generalizations, in standard errors.")
-@options.flag("--sequential", help="Reject rare configurations by the sequential test: faster, inexact.")
+@options.count("--maximum-size", None, "Most relations; 4, no limit within patterns, by default.")
+@options.count("--sample", 200_000, "Positions to mine.", least=100)
+@options.count("--keep", 4_000, "Symmetry classes of configurations to keep.")
+@options.amount("--gain", 3.0, "Least gain over all generalizations, in standard errors.")
+@options.flag("--sequential", "Reject rare configurations by the sequential test: faster, inexact.")
 @options.patterns()
 @options.held_out(0.1, ", which only the errors in the report see", least=0.001)
 @options.iterations(60)

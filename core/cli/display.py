@@ -1,7 +1,4 @@
-"""What commands print: progress for a person who watches, JSON for a machine, tables otherwise.
-
-Names in data are shown, never obeyed: control characters become escapes.
-"""
+"""What commands print: progress for a person who watches, JSON for a machine, tables otherwise."""
 
 from __future__ import annotations
 
@@ -9,78 +6,32 @@ import contextlib
 import json
 import logging
 import math
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
+from glem.core.cli.printable import printable, raw
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
 __all__ = [
+    "Table",
+    "Told",
     "add_verbosity",
+    "ask_for_json",
     "display_progress",
     "is_quiet",
-    "note_json",
-    "old_quiet",
     "print_json",
-    "print_records",
-    "print_table",
-    "printable",
-    "printable_output",
+    "print_result",
+    "print_told",
     "prints_json",
-    "raw",
+    "table_of",
     "tell",
 ]
 
 _SCHEMA_VERSION = 1
 _QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
-
-# All of C0, C1 and half a surrogate but tab and newline; letters that change the direction of writing hide what
-# follows. The three styles of boards are glem's own.
-_CONTROL = re.compile(
-    r"(?!\x1b\[(?:0|2|32)m)[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
-def printable(text: str) -> str:
-    """Text whose control characters stand as escapes, ``\\x1b`` for instance."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
-
-
-class _Printable:
-    """A text stream that writes :func:`printable` text."""
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def write(self, text: str) -> int:
-        self.stream.write(printable(text))
-        return len(text)
-
-    def writelines(self, lines: Any) -> None:
-        for line in lines:
-            self.write(line)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-
-def raw(stream: Any) -> Any:
-    """Give the terminal behind a stream, for those who move its cursor and print only :func:`printable` text."""
-    return stream.stream if isinstance(stream, _Printable) else stream
-
-
-@contextlib.contextmanager
-def printable_output() -> Iterator[None]:
-    """Let all that is printed meanwhile, on standard output and standard error, be :func:`printable`."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _Printable(sys.stdout), _Printable(sys.stderr)
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
 
 
 class _BarTask:
@@ -117,13 +68,6 @@ def add_verbosity(command: click.Command) -> None:
         )
 
 
-def old_quiet(_context: click.Context, _option: click.Parameter, given: bool) -> bool:
-    """Take ``--quiet`` for what it was called in commands that choose positions by it; goes in the next version."""
-    if given:
-        tell("glem: warning: --quiet is called --quiet-positions here; to print results only, use -q")
-    return given
-
-
 def _noting(key: str) -> Any:
     def note(context: click.Context, _option: click.Parameter, given: bool) -> None:
         if given and not context.meta.get(key):
@@ -134,7 +78,7 @@ def _noting(key: str) -> Any:
     return note
 
 
-note_json = _noting(_JSON)
+ask_for_json = _noting(_JSON)
 """Callback of ``--json``."""
 
 
@@ -181,15 +125,9 @@ def _telling_more() -> Iterator[None]:
         log.setLevel(level)
 
 
-def display_progress(*, quiet: bool = False) -> Progress:
-    """Bars on standard error when that is a terminal, else plain lines now and then.
-
-    Parameters
-    ----------
-    quiet
-        Show nothing, as with --json, unless -v is given; with -q nothing is shown anyway.
-    """
-    if is_quiet() or ((quiet or prints_json()) and not _is_given(_VERBOSE)):
+def display_progress() -> Progress:
+    """Bars on standard error when that is a terminal, else plain lines now and then; none with -q, or --json alone."""
+    if is_quiet() or (prints_json() and not _is_given(_VERBOSE)):
         return SILENT
     if not sys.stderr.isatty():
         return line_progress(lambda line: click.echo(f"glem: {line}", err=True))
@@ -237,22 +175,50 @@ def print_json(value: Mapping[str, Any]) -> None:
     click.echo(json.dumps({"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}, indent=2, ensure_ascii=False))
 
 
-def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output; the first column is text, the others are figures."""
+class Table(NamedTuple):
+    """A table to print: the first column is text, the others are figures."""
+
+    title: str
+    header: Sequence[str]
+    rows: Iterable[Sequence[str]]
+
+
+Told = Iterable[str | Table]
+"""What a command tells a person: lines and tables."""
+
+
+def table_of(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> Table:
+    """Make a table of objects, a row each; a column's function words its cell, None leaves it empty."""
+    return Table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])
+
+
+def print_result(data: Mapping[str, Any], told: Told) -> None:
+    """Print what a command found, on standard output: with ``--json`` the data, else what is told of it."""
+    if prints_json():
+        print_json(data)
+    else:
+        print_told(told)
+
+
+def print_told(told: Told) -> None:
+    """Print lines and tables on standard output."""
+    for part in told:
+        if isinstance(part, Table):
+            _print_table(part)
+        else:
+            click.echo(part)
+
+
+def _print_table(told: Table) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = Table(title=Text(printable(title)), title_justify="left")
-    for place, name in enumerate(header):
+    table = RichTable(title=Text(printable(told.title)), title_justify="left")
+    for place, name in enumerate(told.header):
         table.add_column(Text(printable(name)), justify="left" if place == 0 else "right")
-    for row in rows:
+    for row in told.rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     # A pipe has no width of its own: wide enough that no cell is cut.
     console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
     console.print(table)
-
-
-def print_records(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> None:
-    """Print a table of objects, a row each; a column's function words its cell, None leaves it empty."""
-    print_table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])

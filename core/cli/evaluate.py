@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
     from glem.core.fitting.assessment import ErrorSums
@@ -39,7 +40,6 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
 
     import numpy as np
 
-    from glem.core.errors import BadInputError
     from glem.core.evaluation.named import load_value
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
@@ -84,17 +84,14 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
                     file.write(predicted.astype("<f4").tobytes())
             task.advance(len(chunk))
     phases = (*learning.phases.names, "all")
-    if prints_json():
-        report = {"unit": first.unit, "phases": phases, **_figures(by_phase)}
-        if by_moves:
-            figures = _figures(by_moves)
-            report["moves_left"] = {"moves": [*range(len(figures["counts"]) - 1), "all"], **figures}
-        print_json(report)
-        return
-    _print_errors(first.unit, "phase", phases, by_phase)
+    report = {"unit": first.unit, "phases": phases, **_figures(by_phase)}
+    tables = [_table(first.unit, "phase", phases, by_phase)]
     if by_moves:
-        numbers = range(len(next(iter(by_moves.values())).counts) - 1)
-        _print_errors(first.unit, "moves left", (*map(str, numbers), "all"), by_moves, with_empty=False)
+        figures = _figures(by_moves)
+        moves_left = [*range(len(figures["counts"]) - 1), "all"]
+        report["moves_left"] = {"moves": moves_left, **figures}
+        tables.append(_table(first.unit, "moves left", [*map(str, moves_left)], by_moves, with_empty=False))
+    print_result(report, tables)
 
 
 def _figures(sums: Mapping[str, ErrorSums]) -> dict[str, Any]:
@@ -108,14 +105,14 @@ def _figures(sums: Mapping[str, ErrorSums]) -> dict[str, Any]:
     }
 
 
-def _print_errors(
+def _table(
     unit: str, kind: str, names: Sequence[str], sums: Mapping[str, ErrorSums], *, with_empty: bool = True
-) -> None:
+) -> Table:
     some = next(iter(sums.values()))
     counts, weights = some.counts.tolist(), some.weights.tolist()
     weighted = weights != counts
     columns = [column for errors in sums.values() for column in (errors.root_mean_square, errors.mean_absolute)]
-    print_table(
+    return Table(
         f"Errors by {kind} ({unit})",
         (
             kind,

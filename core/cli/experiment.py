@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records, print_table, prints_json
+from glem.core.cli.display import Table, Told, display_progress, print_result, table_of
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
-    from glem.core.grading.experiments.lines import LineFit
-    from glem.core.grading.experiments.power import PowerCurve, PowerExperiment, PowerPoint
+    from glem.core.grading.experiments.power import PowerCurve, PowerPoint
     from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -50,7 +51,6 @@ def command() -> None:
 
 
 def _limits(limits: str) -> tuple[str, list[float]]:
-    from glem.core.errors import BadInputError
     from glem.core.grading.experiments.power import LIMIT_KINDS, check_limits
 
     kind, equals, numbers = limits.partition("=")
@@ -60,7 +60,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
         sizes = []
     if not equals or kind not in LIMIT_KINDS or not sizes:
         raise BadInputError(f"--limits must be {'|'.join(LIMIT_KINDS)}=A,B,..., got {limits!r}")
-    check_limits(kind, sizes)
+    check_limits(sizes)
     return kind, sizes
 
 
@@ -74,7 +74,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@options.evaluations("As for `glem grade`, without a limit. May be repeated.")
+@grading.evaluations("As for `glem grade`, without a limit. May be repeated.")
 @options.group(
     "limits",
     _limits,
@@ -86,12 +86,12 @@ def _limits(limits: str) -> tuple[str, list[float]]:
     ),
 )
 @options.option("--static/--no-static", default=True, help="Grade evaluations without a search too.")
-@options.option("--positions", type=click.IntRange(2), default=2000, help="One of each game.")
+@options.count("--positions", 2000, "One of each game.", least=2)
 @options.seed
 @options.selection(None)
-@options.confidence
-@options.report
-@options.file("--journal", help="File for values; the same command continues with it.")
+@grading.confidence
+@grading.report
+@options.file("--journal", "File for values; the same command continues with it.")
 @options.jobs
 @options.workers
 @options.as_json
@@ -114,11 +114,13 @@ def power(
     All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
     each step to the next greater limit is tested on the same positions.
     """
+    import attrs
+
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.power import measure_power, sample_positions
     from glem.core.grading.scorers.scorer import Scorer
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.report.pages.power import render_power
+    from glem.core.report.pages.power import line_table, render_power
 
     game, progress = files.game(), display_progress()
     kind, sizes = limits
@@ -145,26 +147,15 @@ def power(
         journal=journal,
         progress=progress,
     )
-    if _has_told(found, report, lambda: render_power(found, game_title=game.title), rule=str(rule)):
-        return
-    click.echo(f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n")
     rows = [(curve, point) for curve in found.curves for point in curve.points]
     columns = {kind if name == "limit" else name: word for name, word in _POWER_COLUMNS.items()}
-    print_records("Grade by processing power", rows, columns)
-    print_table(
-        "Straight lines: gain in grade of a doubling",
-        ("evaluation", f"per doubling of {kind}", "R²", "per doubling of time", "R²", "always rises"),
-        [
-            (curve.name, *_line(curve.by_limit), *_line(curve.by_seconds), "yes" if curve.rises else "no")
-            for curve in found.curves
-        ],
-    )
-    if report is not None:
-        click.echo(f"wrote {report}")
-
-
-def _line(line: LineFit | None) -> tuple[str, str]:
-    return ("", "") if line is None else (f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}")
+    lines = Table("Straight lines: gain in grade of a doubling", *line_table(found))
+    judged = f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n"
+    told = (judged, table_of("Grade by processing power", rows, columns), lines)
+    plain = attrs.asdict(found, recurse=True)
+    for curve, entry in zip(found.curves, plain["curves"], strict=True):
+        entry["rises"] = curve.rises
+    _show({"rule": str(rule), **plain}, told, render_power(found, game_title=game.title) if report else "", report)
 
 
 @command.command(
@@ -174,11 +165,11 @@ def _line(line: LineFit | None) -> tuple[str, str]:
     examples=("experiment players games.pgn --fewest 50", "experiment players games.pgn --report players.html"),
 )
 @options.files("GAMES...", options.skip_bad)
-@options.option("--fewest", type=click.IntRange(2), default=100, help="Least games of a player.")
+@options.count("--fewest", 100, "Least games of a player.", least=2)
 @options.seed
 @options.selection(None)
-@options.confidence
-@options.report
+@grading.confidence
+@grading.report
 @options.as_json
 def players(
     files: options.GameFiles,
@@ -218,13 +209,11 @@ def players(
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@options.evaluations("As for `glem grade`. At least three.")
-@options.file(
-    "--ratings", required=True, help="JSON of `glem tournament --json` with players of the same names (name=...)."
-)
+@grading.evaluations("As for `glem grade`. At least three.")
+@options.file("--ratings", "JSON of `glem tournament --json` with players of the same names (name=...).", required=True)
 @options.seed
-@options.confidence
-@options.report
+@grading.confidence
+@grading.report
 @options.workers
 @options.as_json
 def strength(
@@ -237,19 +226,20 @@ def strength(
     workers: Workers,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
+    from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.functions import grade
+    from glem.core.positions.selection.selection import SelectionRule
 
     game = files.game()
     check_outputs(report)
     rated = read_ratings(ratings)
-    graded = grade(
+    graded = grade_collection(
         game,
         files.paths,
-        *(scorer_of(game, text, workers=workers) for text in evaluations),
-        seed=seed,
+        [scorer_of(game, text, workers=workers) for text in evaluations],
+        rule=SelectionRule(seed=seed),
         settings=GradingSettings(confidence=confidence, seed=seed),
         skip_bad=files.skip_bad,
         progress=display_progress(),
@@ -258,42 +248,35 @@ def strength(
 
 
 def _show_strength(found: StrengthExperiment, report: str | None, title: str) -> None:
-    from glem.core.report.pages.strength import correlation_text, render_strength
+    import attrs
 
-    if _has_told(found, report, lambda: render_strength(found, game_title=title)):
-        return
-    print_records("Grades by rating", found.points, _STRENGTH_COLUMNS)
-    click.echo(correlation_text("grade and rating", found.by_rating))
+    from glem.core.report.pages.strength import render_strength
+
+    page = render_strength(found, game_title=title) if report else ""
+    _show(attrs.asdict(found, recurse=True), _strength_told(found), page, report)
+
+
+def _strength_told(found: StrengthExperiment) -> Iterator[str | Table]:
+    from glem.core.report.pages.strength import correlation_text
+
+    yield table_of("Grades by rating", found.points, _STRENGTH_COLUMNS)
+    yield correlation_text("grade and rating", found.by_rating)
     line = found.line
     if line is not None and line.slope:
-        click.echo(
+        yield (
             f"straight line: {line.intercept:.3f} + rating / {1 / line.slope:,.0f}, R² = {line.r_squared:.2f} "
             "(Ban 2012, equation 16: rating / 6,000)"
         )
     if found.by_difference is not None:
-        click.echo(correlation_text("advantage and rating difference", found.by_difference))
+        yield correlation_text("advantage and rating difference", found.by_difference)
     if found.left_out:
-        click.echo(f"{counted(found.left_out, 'player')} with too few games left out")
-    if report is not None:
-        click.echo(f"wrote {report}")
+        yield f"{counted(found.left_out, 'player')} with too few games left out"
 
 
-def _has_told(
-    found: PowerExperiment | StrengthExperiment,
-    report: str | None,
-    render: Callable[[], str],
-    **more: Any,
-) -> bool:
-    """Write the report, if there is to be one, and print JSON if that is asked for; say whether it was."""
-    import attrs
-
+def _show(data: dict[str, Any], told: Told, page: str, report: str | None) -> None:
+    """Write the page, if there is to be a report, and print what was found."""
     from glem.core.report.page import write_page
 
     if report is not None:
-        write_page(render(), report)
-    if prints_json():
-        plain = attrs.asdict(found, recurse=True)
-        for curve, entry in zip(getattr(found, "curves", ()), plain.get("curves", ()), strict=True):
-            entry["rises"] = curve.rises
-        print_json({**more, **plain})
-    return prints_json()
+        write_page(page, report)
+    print_result(data, told if report is None else (*told, f"wrote {report}"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table, prints_json
+from glem.core.cli.display import Table, print_result, table_of
 from glem.core.errors import BadInputError
 
 __all__ = ["command"]
@@ -22,7 +23,7 @@ __all__ = ["command"]
     context_settings={"ignore_unknown_options": True},
 )
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] EVALUATION POSITION", was=("--game",))
-@options.count("--top", default=20, help="Contributions to show.")
+@options.count("--top", 20, "Contributions to show.")
 @options.as_json
 def command(words: tuple[str, ...], top: int) -> None:
     """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.
@@ -63,53 +64,40 @@ def command(words: tuple[str, ...], top: int) -> None:
         }
         for item in explanation.contributions
     ]
-    results: dict[str, float] | None = None
+    results: dict[str, float] = {}
     if isinstance(chosen, ResultEvaluation):
         columns = type(parsed)(*(np.array([value]) for value in parsed))
         probabilities = chosen.distribution(columns)[0].tolist()
         drawishness = float(chosen.predict(columns)[1][0])
         results = {"drawishness": drawishness, **dict(zip(("win", "draw", "loss"), probabilities, strict=True))}
-    if prints_json():
-        print_json(
-            {
-                "position": game.format_position(parsed),
-                "phase": learning.phases.names[explanation.phase],
-                "sum": explanation.total,
-                "value": explanation.value,
-                "unit": evaluation.unit,
-                "link": evaluation.link.name,
-                "contributions": rows,
-                **({} if results is None else results),
-            }
-        )
-        return
+    phase = learning.phases.names[explanation.phase]
+    data = {
+        "position": game.format_position(parsed),
+        "phase": phase,
+        "sum": explanation.total,
+        "value": explanation.value,
+        "unit": evaluation.unit,
+        "link": evaluation.link.name,
+        "contributions": rows,
+        **results,
+    }
     drawing = draw_position(game, parsed)
-    for line in [] if drawing is None else drawing.lines():
-        click.echo(f"  {line}")
+    told: list[str | Table] = [] if drawing is None else [f"  {line}" for line in drawing.lines()]
     own = "" if drawing is None or not drawing.players[0] else f" ({drawing.players[0]})"
-    click.echo(
-        f"phase {learning.phases.names[explanation.phase]}, "
-        f"value {explanation.value:+.2f} ({evaluation.unit}) for the side to move{own}"
-    )
+    told.append(f"phase {phase}, value {explanation.value:+.2f} ({evaluation.unit}) for the side to move{own}")
     if evaluation.link.span:
-        click.echo(
+        told.append(
             f"the items add up to {explanation.total:+.3f}, from which the {evaluation.link.name} link makes the value"
         )
-    if results is not None:
-        click.echo(", ".join(f"{name} {value:.2f}" for name, value in results.items()))
+    if results:
+        told.append(", ".join(f"{name} {value:.2f}" for name, value in results.items()))
     shown = rows[:top]
-    print_table(
-        f"{len(shown)} of {len(rows)} active items",
-        ("item", "what holds", "adds"),
-        [
-            (
-                row["kind"] if row["kind"] == "configuration" else f"{row['kind']} {row['name']}",
-                " ".join(row["relations"]),
-                f"{row['amount']:+.3f}",
-            )
-            for row in shown
-        ],
-    )
-    rest = sum(row["amount"] for row in rows[top:])
+    cells: dict[str, Callable[[dict[str, Any]], object]] = {
+        "item": lambda row: row["kind"] if row["kind"] == "configuration" else f"{row['kind']} {row['name']}",
+        "what holds": lambda row: " ".join(row["relations"]),
+        "adds": lambda row: f"{row['amount']:+.3f}",
+    }
+    told.append(table_of(f"{len(shown)} of {len(rows)} active items", shown, cells))
     if rows[top:]:
-        click.echo(f"the other {len(rows) - top} add {rest:+.3f}")
+        told.append(f"the other {len(rows) - top} add {sum(row['amount'] for row in rows[top:]):+.3f}")
+    print_result(data, told)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, prints_json, tell
+from glem.core.cli.display import display_progress, print_result, tell
 from glem.core.cli.outputs import check_outputs
 
 __all__ = ["command"]
@@ -43,25 +43,17 @@ class _Fit(options.Command):
 @options.evaluation_output
 @options.patterns()
 @options.configurations
-@options.flag("--all-active", help="Count all active configurations, not only the most specific.")
+@options.flag("--all-active", "Count all active configurations, not only the most specific.")
 @options.linear
 @options.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
-@options.option(
-    "--method",
-    type=click.Choice(["conjugate", "descent"]),
-    default="conjugate",
-    help="Conjugate gradient, or descent as GLEM describes it.",
-)
+@options.choice("--method", ["conjugate", "descent"], "Conjugate gradient, or descent as GLEM describes it.")
 @options.iterations(None, "; by default 60, 250 for descent")
-@options.option(
-    "--link",
-    type=click.Choice(["identity", "sigmoid", "logistic"]),
-    default="identity",
-    help="Link function; `logistic` turns labels into 0.9, 0.5 and 0.1.",
+@options.choice(
+    "--link", ["identity", "sigmoid", "logistic"], "Link function; `logistic` turns labels into 0.9, 0.5 and 0.1."
 )
 @options.l2()
 @options.smoothing
-@options.flag("--count-rules", help="Tie rarely matched weights of neighbouring phases together.")
+@options.flag("--count-rules", "Tie rarely matched weights of neighbouring phases together.")
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
 @options.jobs
@@ -104,24 +96,22 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
             "the held-out games: more games, fewer weights or a larger --held-out may help; "
             "--held-out 0 keeps the last iteration"
         )
-    if prints_json():
-        curves = [
-            result
-            and {
-                "training": np.sqrt(result.training_errors),
-                "validation": np.sqrt(result.held_out_errors),
-                "best": result.best_iteration,
-                "reason": result.reason,
-                "improved": result.improved,
-            }
-            for result in results
-        ]
-        print_json({"output": output, "positions": len(scored), "fits": curves})
-        return
+    curves = [
+        result
+        and {
+            "training": np.sqrt(result.training_errors),
+            "validation": np.sqrt(result.held_out_errors),
+            "best": result.best_iteration,
+            "reason": result.reason,
+            "improved": result.improved,
+        }
+        for result in results
+    ]
+    told = []
     for name, result in zip(names, results, strict=True):
-        if result is None:
-            click.echo(f"{name:>10}: no positions: it has the weights of the nearest phase")
-            continue
-        text = str(result).splitlines()[-1].replace("held-out positions", "held-out games")
-        click.echo(f"{name:>10}: {text}, {result.reason}")
-    click.echo(f"wrote {output}")
+        text = "no positions: it has the weights of the nearest phase"
+        if result is not None:
+            last = str(result).splitlines()[-1].replace("held-out positions", "held-out games")
+            text = f"{last}, {result.reason}"
+        told.append(f"{name:>10}: {text}")
+    print_result({"output": output, "positions": len(scored), "fits": curves}, (*told, f"wrote {output}"))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glem.core.cli import options
-from glem.core.cli.display import print_json, print_table, prints_json
+from glem.core.cli.display import Table, print_result
 
 if TYPE_CHECKING:
-    from glem.core.conformance.facts import FactTable
+    from glem.core.conformance.facts import FactTable, GameFacts
 
 __all__ = ["command"]
 
@@ -25,29 +23,30 @@ def command(game_name: str | None) -> None:
     A plugin that cannot be loaded is listed with the reason.
     """
     if game_name is not None:
-        _print_facts(game_name)
+        from glem.core.conformance.facts import game_facts
+
+        facts = game_facts(game_name)
+        print_result(facts.data(), _facts_told(facts))
         return
+    listing, unreadable = _list_games()
+    problems = [{"distribution": name, "error": reason} for name, reason in unreadable.items()]
+    print_result({"games": [*listing, *problems]}, _listing_told(listing, unreadable))
+
+
+def _listing_told(listing: list[dict[str, Any]], unreadable: Mapping[str, str]) -> Iterator[str | Table]:
     from glem.core.game.families import family_names
 
-    listing, unreadable = _list_games()
-    if prints_json():
-        problems = [{"distribution": name, "error": reason} for name, reason in unreadable.items()]
-        print_json({"games": [*listing, *problems]})
-        return
     if listing:
         header = ("name", "title", "record formats", "features", "phases", "pattern sets")
-        print_table("Installed games", header, [_row(entry) for entry in listing])
+        yield Table("Installed games", header, [_row(entry) for entry in listing])
     else:
-        click.echo("No games are installed. Install glem anew, or a package that has entry points in glem.games.")
+        yield "No games are installed. Install glem anew, or a package that has entry points in glem.games."
     families = ", ".join(f"{name}:..." for name in family_names())
     if families:
-        click.echo(f"Families of games, a game by what follows the colon: {families}")
+        yield f"Families of games, a game by what follows the colon: {families}"
     for entry in listing:
-        for kind in ("error", "learning_error"):
-            if kind in entry:
-                click.echo(f"{entry['name']}: {entry[kind]}")
-    for name, reason in unreadable.items():
-        click.echo(f"{name}: {reason}")
+        yield from (f"{entry['name']}: {entry[kind]}" for kind in ("error", "learning_error") if kind in entry)
+    yield from (f"{name}: {reason}" for name, reason in unreadable.items())
 
 
 def _list_games() -> tuple[list[dict[str, Any]], dict[str, str]]:
@@ -94,19 +93,13 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _print_facts(name: str) -> None:
-    from glem.core.conformance.facts import game_facts
-
-    facts = game_facts(name)
-    if prints_json():
-        print_json(facts.data())
-        return
-    click.echo(f"{facts.title}, from the distribution {facts.distribution}")
+def _facts_told(facts: GameFacts) -> Iterator[str]:
+    yield f"{facts.title}, from the distribution {facts.distribution}"
     if facts.board:
-        click.echo("\n" + "\n".join(f"  {line}" for line in facts.board))
+        yield "\n" + "\n".join(f"  {line}" for line in facts.board)
     for table in facts.tables:
-        click.echo("\n" + "\n".join(_lines(table)))
-    click.echo("\nTo try\n" + "\n".join(f"  {command}" for command in facts.commands))
+        yield "\n" + "\n".join(_lines(table))
+    yield "\nTo try\n" + "\n".join(f"  {command}" for command in facts.commands)
 
 
 def _lines(table: FactTable) -> list[str]:

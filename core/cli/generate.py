@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, prints_json
+from glem.core.cli.display import display_progress, print_result
 from glem.core.tasks.counts import counted
+
+if TYPE_CHECKING:
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -20,8 +24,8 @@ __all__ = ["command"]
 )
 @click.argument("game_name", metavar="GAME")
 @options.output("Folder for the files of games.", is_folder=True)
-@options.count("--games", help="How many games are to be in the folder.")
-@options.count("--positions", help="How many positions the games are to have, at least.")
+@options.count("--games", None, "How many games are to be in the folder.")
+@options.count("--positions", None, "How many positions the games are to have, at least.")
 @options.option(
     "--player",
     "players",
@@ -35,15 +39,14 @@ __all__ = ["command"]
     metavar="PLAN",
     help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
 )
-@options.option(
-    "--explore",
-    "exploration",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    help="Chance of a random move where the player does not know the exact value.",
+@options.amount(
+    ("--explore", "exploration"),
+    0.0,
+    "Chance of a random move where the player does not know the exact value.",
+    most=1,
 )
 @options.seed
-@options.option("--games-per-file", type=click.IntRange(1, 100_000), default=200, help="Each is one task.")
+@options.count("--games-per-file", 200, "Each is one task.", most=100_000)
 @options.option(
     "--write-format",
     "format",
@@ -54,29 +57,46 @@ __all__ = ["command"]
 )
 @options.workers
 @options.as_json
-def command(game_name: str, output: str, players: tuple[str, ...], **how: Any) -> None:
+def command(
+    game_name: str,
+    output: str,
+    games: int | None,
+    positions: int | None,
+    players: tuple[str, ...],
+    openings: str,
+    workers: Workers,
+    **settings: Any,
+) -> None:
     """Let players play GAME among themselves, as material to learn from.
 
     The games depend on the options alone, not on the number of workers. Interrupted or killed, the same command
     continues; with a greater number of games or positions it adds to what is there.
     """
-    from glem.functions import generate
+    from glem.core.game.game import load_game
+    from glem.core.labelling.training_games import GenerationSettings, generate
+    from glem.core.players.spec import parse_player
+    from glem.core.search.results import Limits
+    from glem.core.tournament.opening_choice import OpeningPlan
 
     found = generate(
-        game_name,
-        output,
-        players=players or "default",
+        load_game(game_name),
+        Path(output),
+        GenerationSettings(
+            players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),
+            openings=OpeningPlan.parse(openings),
+            **settings,
+        ),
+        games=games,
+        positions=positions,
+        workers=workers,
         progress=display_progress(),
         tell=lambda text: click.echo(f"note: {text}", err=True),
-        **how,
     )
-    if prints_json():
-        files = [str(path) for path in found.files]
-        print_json({"games": found.games, "positions": found.positions, "played": found.made, "files": files})
-        return
-    click.echo(
+    files = [str(path) for path in found.files]
+    told = [
         f"{counted(found.games, 'game')} with {counted(found.positions, 'position')} in "
         f"{counted(len(found.files), 'file')} of the folder {output}"
-    )
+    ]
     if found.made < found.games:
-        click.echo(f"{found.made:,} of these games were played now; all other files of the folder were left alone")
+        told.append(f"{found.made:,} of these games were played now; all other files of the folder were left alone")
+    print_result({"games": found.games, "positions": found.positions, "played": found.made, "files": files}, told)

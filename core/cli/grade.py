@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result, table_of
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted, interval_text
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from glem.core.grading.correctness import Grade
     from glem.core.grading.grading import EvaluationGrade
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -34,7 +37,7 @@ _MOST_ROWS = 12
     "grade games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html",
 )
 @options.files("GAMES...", options.skip_bad)
-@options.evaluations(
+@grading.evaluations(
     "Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
     "python:MODULE:FUNCTION; an external engine. May be repeated."
 )
@@ -57,19 +60,19 @@ _MOST_ROWS = 12
 )
 @options.seed
 @options.selection()
-@options.tuning(
+@grading.tuning(
     "Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded games "
     "has one fitted to the others."
 )
 @options.flag(
     "--as-given",
-    help="Grade and compare evaluations with the scales and drawishnesses that they come with or are given, not "
+    "Grade and compare evaluations with the scales and drawishnesses that they come with or are given, not "
     "recalibrated: who is calibrated better counts as well.",
 )
 @options.option("--floor", default=1e-12, help="A correctness below this counts as this.")
-@options.confidence
-@options.resamples
-@options.count("--bins", default=20, help="Bins of the reliability curves.")
+@grading.confidence
+@grading.resamples
+@options.count("--bins", 20, "Bins of the reliability curves.")
 @options.option(
     "--group-by",
     "groupings",
@@ -79,14 +82,14 @@ _MOST_ROWS = 12
     help="Print grades by this, or by `all`: phase, ply, tenth of the game, result and so on. May be repeated.",
     was=("--by",),
 )
-@options.file("--write-positions", help="Write the selected positions as CSV.")
+@options.file("--write-positions", "Write the selected positions as CSV.")
 @options.option(
     "--scores",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to keep the scores of external engines in; continue there.",
     was=("--keep",),
 )
-@options.report
+@grading.report
 @options.jobs
 @options.workers
 @options.as_json
@@ -97,7 +100,7 @@ def command(
     drawishness: tuple[str, ...],
     seed: int,
     rule: SelectionRule,
-    tuning: options.TuningGames,
+    tuning: grading.TuningGames,
     as_given: bool,
     groupings: tuple[str, ...],
     write_positions: str | None,
@@ -148,20 +151,12 @@ def command(
         from glem.core.report.pages.grading import render_grading
 
         write_page(render_grading(found, game_title=game.title), report)
-    if prints_json():
-        print_json(_as_json(found))
-        return
-    _print_grades(found, groupings)
-    for remark in (*found.grading.notes, *found.remarks):
-        click.echo(f"note: {remark}")
-    for path in (write_positions, report):
-        if path is not None:
-            click.echo(f"wrote {path}")
+    notes = (f"note: {remark}" for remark in (*found.grading.notes, *found.remarks))
+    wrote = (f"wrote {path}" for path in (write_positions, report) if path is not None)
+    print_result(_as_json(found), itertools.chain(_grades(found, groupings), notes, wrote))
 
 
 def _number(text: str, option: str, *more: str) -> float | str:
-    from glem.core.errors import BadInputError
-
     words = (_FIT, *more, _OWN)
     if text in words:
         return text
@@ -175,17 +170,17 @@ def _number(text: str, option: str, *more: str) -> float | str:
 # ------------------------------------------------------------------------------------------------- tables
 
 
-def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
+def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str | Table]:
     grading, counts = found.grading, found.counts
     first = grading.baselines[0].grade
-    click.echo(f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {found.rule}")
+    yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {found.rule}"
     won, drawn, lost = grading.results
     read = counted(counts.positions, "position")
-    click.echo(f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n")
+    yield f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n"
     for table in found.tables:
-        print_table(table.title, table.header, table.rows[:_MOST_ROWS])
+        yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
         if len(table.rows) > _MOST_ROWS:
-            click.echo(f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n")
+            yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
     graded = (*grading.baselines, *grading.evaluations)
     columns: dict[str, Callable[[EvaluationGrade], object]] = {
         "evaluation": lambda one: one.name,
@@ -198,20 +193,20 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
         "floored": lambda one: one.fit and f"{one.grade.floored:,}",
         "missing": lambda one: one.fit and f"{one.missing:,}",
     }
-    print_records("Grades: geometric mean of the probability given to the result", graded, columns)
+    yield table_of("Grades: geometric mean of the probability given to the result", graded, columns)
     if any(one.calibration is not None for one in grading.evaluations):
-        click.echo(
+        yield (
             "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
             "with the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
         )
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:
-            click.echo(f"{one.name}: {one.fit.message}")
+            yield f"{one.name}: {one.fit.message}"
     for grouping, names in grading.groups.items():
         if grouping in groupings or _ALL in groupings:
-            _print_groups(graded, grouping, names)
+            yield _groups(graded, grouping, names)
     if grading.comparisons:
-        print_records(
+        yield table_of(
             "Comparisons on the same positions: mean log probability of the first less the second",
             grading.comparisons,
             {
@@ -226,8 +221,7 @@ def _print_grades(found: CollectionGrading, groupings: Sequence[str]) -> None:
                 "as given": lambda one: one.as_given and f"{one.as_given_difference:+.5f} ± {one.as_given_error:.5f}",
             },
         )
-        for comparison in grading.comparisons:
-            click.echo(comparison.verdict)
+        yield from (comparison.verdict for comparison in grading.comparisons)
 
 
 def _interval(low: float, high: float) -> str:
@@ -246,7 +240,7 @@ def _drawishness(one: EvaluationGrade, *, is_featured: bool) -> str | None:
     return _with_error(one.fit.drawishness, one.fit.drawishness_error)
 
 
-def _print_groups(graded: Sequence[EvaluationGrade], grouping: str, names: Sequence[str]) -> None:
+def _groups(graded: Sequence[EvaluationGrade], grouping: str, names: Sequence[str]) -> Table:
     rows = []
     for place, name in enumerate(names):
         grades: list[Grade | None] = [one.by_group[grouping][place] for one in graded]
@@ -254,7 +248,7 @@ def _print_groups(graded: Sequence[EvaluationGrade], grouping: str, names: Seque
         if counted is not None:
             cells = (_with_error(grade.grade, grade.error) if grade is not None else "" for grade in grades)
             rows.append((name, f"{counted.positions:,}", *cells))
-    print_table(f"By {grouping}", (grouping, "positions", *(one.name for one in graded)), rows)
+    return Table(f"By {grouping}", (grouping, "positions", *(one.name for one in graded)), rows)
 
 
 def _as_json(found: CollectionGrading) -> dict[str, Any]:

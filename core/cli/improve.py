@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result
+from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -36,7 +37,7 @@ def _without_evaluation(_context: click.Context, _option: click.Parameter, text:
 @click.argument("evaluation", type=click.Path(dir_okay=False))
 @click.argument("positions", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @options.evaluation_output
-@options.labelling(
+@labelling(
     options.option(
         "--by",
         default="depth=6",
@@ -45,12 +46,12 @@ def _without_evaluation(_context: click.Context, _option: click.Parameter, text:
         help="How positions are labelled: depth= or nodes=, and solve= moves before the end.",
     )
 )
-@options.count("--positions-per-phase", default=100_000, help="Most given ones.")
+@options.count("--positions-per-phase", 100_000, "Most given ones.")
 @options.l2()
 @options.smoothing
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
-@options.flag("--keep-labels", help="Keep the labelled positions of each phase, in OUTPUT.work.", was=("--keep",))
+@options.flag("--keep-labels", "Keep the labelled positions of each phase, in OUTPUT.work.", was=("--keep",))
 @options.workers
 @options.as_json
 def command(
@@ -58,13 +59,12 @@ def command(
     positions: tuple[str, ...],
     output: str,
     labelling: SearchLabelling,
-    positions_per_phase: int,
     l2: float,
     smoothing: float,
     held_out: float,
-    seed: int,
     keep_labels: bool,
     workers: Workers,
+    **how: Any,
 ) -> None:
     """Make the next generation of EVALUATION from POSITIONS (Parquet files), whose own labels are not looked at.
 
@@ -95,9 +95,8 @@ def command(
             ImproveSettings(
                 labelling,
                 FitSettings(fitter, link=first.link, l2=l2, smoothing=smoothing),
-                positions_per_phase=positions_per_phase,
                 validation=held_out,
-                seed=seed,
+                **how,
             ),
             work,
             workers=workers,
@@ -107,13 +106,12 @@ def command(
         )
         found.evaluation.save(output)
     rows = list(zip(first.learning.phases.names, found.given, found.labelled, found.errors, strict=True))
-    if prints_json():
-        names = ("phase", "given", "labelled", "error")
-        print_json({"output": output, "phases": [dict(zip(names, row, strict=True)) for row in rows]})
-        return
+    names = ("phase", "given", "labelled", "error")
     cells = [
         (name, f"{count:,}", f"{every:,}", "" if math.isnan(error) else f"{error:.2f}")
         for name, count, every, error in rows
     ]
-    print_table("Fitted from the end backwards", ("phase", "given", "labelled", "error"), cells)
-    click.echo(f"wrote {output}")
+    print_result(
+        {"output": output, "phases": [dict(zip(names, row, strict=True)) for row in rows]},
+        (Table("Fitted from the end backwards", names, cells), f"wrote {output}"),
+    )

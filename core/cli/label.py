@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
-import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result
+from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -17,7 +17,7 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.positions import Positions
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -29,7 +29,7 @@ __all__ = ["command"]
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
-@options.labelling(
+@labelling(
     options.option(
         "--by",
         default="default,depth=6",
@@ -40,7 +40,7 @@ __all__ = ["command"]
 )
 @options.plies
 @options.per_game
-@options.flag("--merge", help="Merge equal positions, mirror images too; labels are averaged.")
+@options.merge
 @options.seed
 @options.workers
 @options.as_json
@@ -78,19 +78,18 @@ def command(
         if merge:
             merge_file(whole, whole)
         whole.replace(output)
-    if prints_json():
-        names = ("side", "positions", "mean", "with_successors", "mean_with_successors")
-        means = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
-        print_json({"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": means})
-        return
+    names = ("side", "positions", "mean", "with_successors", "mean_with_successors")
+    means = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
     kinds = ", ".join(f"{count:,} {name}" for name, count in counts.origins.items())
-    click.echo(f"{counted(writer.count, 'position')} labelled: {kinds}")
     rows = [
         (name, f"{count:,}", f"{mean:+.2f}", f"{every:,}", f"{all_mean:+.2f}")
         for name, count, mean, every, all_mean in counts.mean_labels()
     ]
-    print_table("Mean label by side to move", ("", "positions", "mean", "with successors", "mean"), rows)
-    click.echo(f"wrote {output}")
+    table = Table("Mean label by side to move", ("", "positions", "mean", "with successors", "mean"), rows)
+    print_result(
+        {"output": output, "positions": writer.count, "origins": counts.origins, "mean_labels": means},
+        (f"{counted(writer.count, 'position')} labelled: {kinds}", table, f"wrote {output}"),
+    )
 
 
 def _given_positions(

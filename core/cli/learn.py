@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records, prints_json
+from glem.core.cli.display import display_progress, print_result, print_told, prints_json, table_of
+from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
 if TYPE_CHECKING:
-    from glem.core.grading.trials import Verdict
+    from glem.core.grading.learning import Verdict
     from glem.core.positions.selection.selection import SelectionRule
 
 __all__ = ["command"]
@@ -35,23 +36,19 @@ __all__ = ["command"]
     metavar="EVALUATION",
     help="Evaluation file to try; may be repeated, the changes come after them.",
 )
-@options.file("--changes", help="File of changes to try, one candidate a line.")
+@options.file("--changes", "File of changes to try, one candidate a line.")
 @options.seed
 @options.selection()
-@options.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
+@grading.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
-@options.flag("--leave-out-tuned", help="Leave tuning games out of those that decide; else an error.")
+@options.flag("--leave-out-tuned", "Leave tuning games out of those that decide; else an error.")
 @options.option("--level", default=0.05, help="Accept an increase significant at this level.")
-@options.flag("--any-increase", help="Accept any increase, as the paper does.")
-@options.option(
-    "--log",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON lines to write; the same command continues there.",
-)
+@options.flag("--any-increase", "Accept any increase, as the paper does.")
+@options.file("--log", "JSON lines to write; the same command continues there.", path_type=Path)
 @options.output("Evaluation file (.npz) for the last baseline.", required=False)
 @options.quiet_positions(default=False)
 @options.l2(4.0, " where `fit` fits")
-@options.resamples
+@grading.resamples
 @options.jobs
 @options.as_json
 def command(
@@ -61,7 +58,7 @@ def command(
     changes: str | None,
     seed: int,
     rule: SelectionRule,
-    tuning: options.TuningGames,
+    tuning: grading.TuningGames,
     held_out: float | None,
     level: float,
     any_increase: bool,
@@ -80,8 +77,7 @@ def command(
     import attrs
 
     from glem.core.evaluation.named import load_evaluation
-    from glem.core.grading.learning import listed_candidates, read_learning_games
-    from glem.core.grading.trials import LearningRule, learn
+    from glem.core.grading.learning import LearningRule, learn, listed_candidates, read_learning_games
     from glem.core.positions.positions import keys_digest
 
     game, progress = files.game(), display_progress()
@@ -105,11 +101,8 @@ def command(
         others = games.facts["tuning_games"]
         against = "" if games.refit is None else f", {others:,} others to tune to"
         decide = counted(games.deciding.game_count, "game")
-        click.echo(f"{counted(len(games.deciding), 'position')} of {decide} to decide{against}: {rule}")
-        click.echo(f"accepted: {learning_rule}")
-        for remark in games.remarks:
-            click.echo(f"note: {remark}")
-        click.echo()
+        begun = f"{counted(len(games.deciding), 'position')} of {decide} to decide{against}: {rule}"
+        print_told([begun, f"accepted: {learning_rule}", *(f"note: {remark}" for remark in games.remarks), ""])
     run = learn(
         first,
         listed(games),
@@ -124,13 +117,7 @@ def command(
     )
     if output is not None:
         run.evaluation.save(output)
-    if prints_json():
-        verdicts = [{**attrs.asdict(verdict), "verdict": verdict.verdict} for verdict in run.verdicts]
-        told = {**games.facts, "remarks": games.remarks, "deciding_digest": keys_digest(games.deciding.game_key)}
-        figures = {name: getattr(run, name) for name in ("baseline", "grade", "accepted")}
-        print_json({**told, **figures, "verdicts": verdicts})
-        return
-    print_records(
+    table = table_of(
         "Candidates: mean log probability of the results, less that of the baseline of the time",
         run.verdicts,
         {
@@ -144,11 +131,17 @@ def command(
         },
     )
     begin = run.verdicts[0].baseline_grade if run.verdicts else run.grade
-    click.echo(
-        f"{run.accepted} of {len(run.verdicts)} accepted; grade {begin:.5f}, now {run.grade:.5f}: {run.baseline}"
+    summary = f"{run.accepted} of {len(run.verdicts)} accepted; grade {begin:.5f}, now {run.grade:.5f}: {run.baseline}"
+    print_result(
+        {
+            **games.facts,
+            "remarks": games.remarks,
+            "deciding_digest": keys_digest(games.deciding.game_key),
+            **{name: getattr(run, name) for name in ("baseline", "grade", "accepted")},
+            "verdicts": [{**attrs.asdict(verdict), "verdict": verdict.verdict} for verdict in run.verdicts],
+        },
+        (table, summary, *([] if output is None else [f"wrote {output}"])),
     )
-    if output is not None:
-        click.echo(f"wrote {output}")
 
 
 def _say(verdict: Verdict) -> None:

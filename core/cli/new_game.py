@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, prints_json
+from glem.core.cli.display import print_result
 
 __all__ = ["command"]
 
@@ -29,11 +29,7 @@ def command(name: str, output: Path | None, title: str | None) -> None:
     from glem.core.conformance.new_game import new_game
 
     folder = Path(name) if output is None else output
-    files = new_game(name, folder, title=title)
-    if prints_json():
-        print_json({"name": name, "folder": str(folder), "files": [str(file) for file in files]})
-        return
-    for file in files:
-        click.echo(f"wrote {file}")
+    files = [str(file) for file in new_game(name, folder, title=title)]
     where = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
-    click.echo(f"Install it with `pip install -e {where}`; then `glem check {name}` looks at it.")
+    hint = f"Install it with `pip install -e {where}`; then `glem check {name}` looks at it."
+    print_result({"name": name, "folder": str(folder), "files": files}, (*(f"wrote {file}" for file in files), hint))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, prints_json
+from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.options import playing
 from glem.core.tasks.progress import SILENT
 
@@ -21,9 +21,9 @@ __all__ = ["command"]
 @playing.game
 @options.argument("depth", type=click.IntRange(min=0))
 @playing.position
-@options.flag("--divide", help="Print the count below each move of the position as well.")
-@options.flag("--plain", help="Use the plain Python rules instead of the compiled ones.")
-@options.count("--jobs", default=1, help="Threads.")
+@options.flag("--divide", "Print the count below each move of the position as well.")
+@options.flag("--plain", "Use the plain Python rules instead of the compiled ones.")
+@options.count("--jobs", 1, "Threads.")
 @options.as_json
 def command(game: Game, depth: int, position: str | None, divide: bool, plain: bool, jobs: int) -> None:
     """Count the move sequences of exactly DEPTH plies from a position of GAME.
@@ -45,12 +45,9 @@ def command(game: Game, depth: int, position: str | None, divide: bool, plain: b
     }
     leaves = sum(counts.values()) or perft(game, depth, start, plain=plain, jobs=jobs, progress=progress)
     seconds = time.perf_counter() - began
-    if prints_json():
-        figures = {"game": game.name, "position": game.format_position(start), "depth": depth, "leaves": leaves}
-        print_json({**figures, **({"moves": counts} if divide else {}), "seconds": seconds})
-        return
-    for text, count in counts.items():
-        click.echo(f"{text}: {count:,}")
-    click.echo(
-        f"perft {depth} of {game.title}: {leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:,.1f} million/s"
+    figures = {"game": game.name, "position": game.format_position(start), "depth": depth, "leaves": leaves}
+    reached = f"{leaves:,} leaves in {seconds:.3f} s, {leaves / seconds / 1e6:,.1f} million/s"
+    print_result(
+        {**figures, **({"moves": counts} if divide else {}), "seconds": seconds},
+        (*(f"{text}: {count:,}" for text, count in counts.items()), f"perft {depth} of {game.title}: {reached}"),
     )

@@ -13,6 +13,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.options import playing
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
@@ -58,21 +59,6 @@ class _Table:
         self._drawn: tuple[int, ...] | None = None
         self._choices: dict[tuple[int, ...], MoveChoice] = {}
         """glem's choices, by the moves of the game that they end."""
-        self._commands: dict[str, Callable[[str], None]] = {
-            "hint": self._hint,
-            "undo": self._undo,
-            "switch": self._switch,
-            "moves": lambda _: click.echo(self._names(self._engine.legal_moves())),
-            "board": lambda _: self._draw(),
-            "line": lambda _: click.echo(self._engine.transcript() or "no moves yet"),
-            "save": self._save,
-            "new": self._new,
-            "resign": self._resign,
-            "help": lambda _: click.echo(_HELP),
-            "?": lambda _: click.echo(_HELP),
-            "quit": self._quit,
-            "exit": self._quit,
-        }
 
     def run(self) -> None:
         """Play until the person quits or the input ends."""
@@ -128,10 +114,6 @@ class _Table:
         if all(drawing.players) and set(board) <= {*drawing.players, drawing.empty, "*"}:
             click.echo(", ".join(f"{symbol} {board.count(symbol)}" for symbol in drawing.players))
 
-    def _names(self, moves: list[int]) -> str:
-        engine = self._engine
-        return " ".join(engine.game.move_text(engine.position, move) for move in moves) or "none"
-
     def _say_result(self) -> None:
         if self._resigned:
             click.echo("You gave up. glem wins.")
@@ -157,20 +139,54 @@ class _Table:
         return sys.stdin.readline(_LONGEST_LINE) or "quit"
 
     def _obey(self, line: str) -> None:
-        from glem.core.errors import BadInputError
-
         name, _, rest = line.strip().partition(" ")
         if not name:
             return
         try:
-            if name.lower() in self._commands:
-                self._commands[name.lower()](rest.strip())
-            elif self._engine.has_ended or self._resigned:
-                raise BadInputError("the game is over: new, undo, switch, save FILE or quit")
-            else:
-                self._engine.play_text(line)
+            self._do(name.lower(), rest.strip(), line)
         except BadInputError as error:
             click.echo(f"{error}")
+
+    def _do(self, command: str, rest: str, line: str) -> None:
+        """Obey a command, or play the moves of the line."""
+        engine = self._engine
+        match command:
+            case "hint":
+                self._hint(rest)
+            case "undo":
+                self._undo()
+            case "switch":
+                self._yours = not self._yours
+                self._drawn = None
+                click.echo(f"You play {self._side(self._yours)}.")
+            case "moves":
+                moves = (engine.game.move_text(engine.position, move) for move in engine.legal_moves())
+                click.echo(" ".join(moves) or "none")
+            case "board":
+                self._draw()
+            case "line":
+                click.echo(engine.transcript() or "no moves yet")
+            case "save":
+                if not rest:
+                    raise BadInputError("save where? Write save and the name of a file")
+                self.save(Path(rest))
+                click.echo(f"saved in {rest}")
+            case "new":
+                self._start()
+                self._choices.clear()
+                self._resigned = False
+                self._drawn = None
+            case "resign":
+                self._resigned = True
+                self._drawn = None
+            case "help" | "?":
+                click.echo(_HELP)
+            case "quit" | "exit":
+                self._open = False
+            case _:
+                if engine.has_ended or self._resigned:
+                    raise BadInputError("the game is over: new, undo, switch, save FILE or quit")
+                engine.play_text(line)
 
     def _answer(self) -> None:
         engine = self._engine
@@ -187,8 +203,7 @@ class _Table:
         self._choices[engine.moves] = choice
 
     def _hint(self, rest: str) -> None:
-        from glem.core.errors import BadInputError
-        from glem.core.players.analysis import depth_texts
+        from glem.core.players.engine import depth_texts
 
         if rest and not (rest.isascii() and rest.isdecimal() and len(rest) < 4 and int(rest) > 0):
             raise BadInputError(f"hint takes a number of moves from 1 to 999, as in hint 3, got {rest[:20]!r}")
@@ -198,7 +213,7 @@ class _Table:
             variation = " ".join(engine.game.move_texts(engine.position, line.moves))
             click.echo(f"{engine.line_text(line):>8}  {depth}{variation}")
 
-    def _undo(self, _rest: str) -> None:
+    def _undo(self) -> None:
         """Go back to where the person last had a choice."""
         engine = self._engine
         if self._resigned:
@@ -209,34 +224,10 @@ class _Table:
         while engine.moves and (engine.first_to_move != self._yours or engine.must_pass()):
             engine.undo()
 
-    def _switch(self, _rest: str) -> None:
-        self._yours = not self._yours
-        self._drawn = None
-        click.echo(f"You play {self._side(self._yours)}.")
-
-    def _new(self, _rest: str) -> None:
-        self._start()
-        self._choices.clear()
-        self._resigned = False
-        self._drawn = None
-
-    def _resign(self, _rest: str) -> None:
-        self._resigned = True
-        self._drawn = None
-
-    def _save(self, rest: str) -> None:
-        from glem.core.errors import BadInputError
-
-        if not rest:
-            raise BadInputError("save where? Write save and the name of a file")
-        self.save(Path(rest))
-        click.echo(f"saved in {rest}")
-
     def save(self, path: Path) -> None:
         """Write the game, with its result if that is known, in the format that the name tells."""
         import attrs
 
-        from glem.core.errors import BadInputError
         from glem.core.positions.writing import write_games
         from glem.core.tournament.transcripts import records_of_games
 
@@ -282,9 +273,6 @@ class _Table:
             overruns=(0, 0),
         )
 
-    def _quit(self, _rest: str) -> None:
-        self._open = False
-
 
 def _styled(character: str, empty: str) -> str:
     """Colour a character of a board; click takes colours out again where the output is no terminal."""
@@ -295,15 +283,11 @@ def _styled(character: str, empty: str) -> str:
 
 @options.command("play", "play GAME --seconds 3", "play GAME --second --player model.npz,depth=8 --save won.games")
 @playing.game
-@options.flag("--second", help="Let glem begin.")
+@options.flag("--second", "Let glem begin.")
 @playing.position
 @playing.moves
 @playing.opponent(seconds=1.0)
-@options.option(
-    "--save",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the game at the end: .pgn, ...; its name tells how.",
-)
+@options.file("--save", "Write the game at the end: .pgn, ...; its name tells how.", path_type=Path)
 def command(game: Game, second: bool, position: str | None, moves: str, player: PlayerSpec, save: Path | None) -> None:
     """Play GAME against an evaluation, in the terminal.
 

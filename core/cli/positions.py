@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
-import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, prints_json, tell
+from glem.core.cli.display import display_progress, print_result, prints_json, tell
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -34,11 +33,10 @@ _PLAYERS_SHOWN = 20
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
-@options.option(
+@options.choice(
     "--label",
-    type=click.Choice(["auto", "result", "theoretical", "score"]),
-    default="auto",
-    help="Final result, exact (theoretical) scores alone, both as they are known best, or scores of position files.",
+    ["auto", "result", "theoretical", "score"],
+    "Final result, exact (theoretical) scores alone, both as they are known best, or scores of position files.",
 )
 @options.plies
 @options.option("--phases", type=options.Ranges(), metavar="LIST", help="Only these game stages, for instance 3-8,10.")
@@ -50,7 +48,7 @@ _PLAYERS_SHOWN = 20
     help="Only games of this player; may be repeated. A whole name or a pattern like '*kasparov*', in any case.",
     was=("--player",),
 )
-@options.count("--minimum-games", help="Only games of a player with at least so many games.")
+@options.count("--minimum-games", None, "Only games of a player with at least so many games.")
 @options.option(
     "--errors",
     type=options.Range(),
@@ -59,9 +57,9 @@ _PLAYERS_SHOWN = 20
 )
 @options.per_game
 @options.held_out(None, ": OUTPUT gets .train, .heldout", most=1, was=("--split",))
-@options.flag("--unseen", help="Hold out only positions that do not occur in the training games.")
-@options.flag("--merge", help="Merge equal positions, mirror images too; labels are averaged.")
-@options.flag("--spread", help="With --merge, keep the standard deviation of merged labels.")
+@options.flag("--unseen", "Hold out only positions that do not occur in the training games.")
+@options.merge
+@options.flag("--spread", "With --merge, keep the standard deviation of merged labels.")
 @options.seed
 @options.jobs
 @options.as_json
@@ -124,7 +122,16 @@ def command(
         (part,) if held_out is None else part.split_by_game(held_out, seed) for part in parts
     )
     written = _write(game, divided, targets, label, unseen=unseen, merge=merge, spread=spread, counts=counts)
-    _report(counts, written)
+    told = [f"{counted(count, 'position')} in {path}" for path, count in written.items()]
+    told += [f"from {counted(counts.records, 'game')}"] if counts.records else []
+    files_written = [{"path": str(path), "positions": count} for path, count in written.items()]
+    print_result(
+        {**attrs.asdict(counts), "files": files_written},
+        (*told, *(f"  {remark}" for remark in (*_caught(counts), *_remarks(counts)))),
+    )
+    if not prints_json():
+        for problem in counts.problems:
+            tell(f"skipped: {problem}")
 
 
 def _numbers(ranges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
@@ -181,21 +188,6 @@ def _write(
         for path, target in zip(scratch, targets, strict=True):
             path.replace(target)
     return {target: read_header(target, game).count for target in targets}
-
-
-def _report(counts: LabelCounts, written: dict[Path, int]) -> None:
-    if prints_json():
-        files = [{"path": str(path), "positions": count} for path, count in written.items()]
-        print_json({**attrs.asdict(counts), "files": files})
-        return
-    for path, count in written.items():
-        click.echo(f"{counted(count, 'position')} in {path}")
-    if counts.records:
-        click.echo(f"from {counted(counts.records, 'game')}")
-    for remark in (*_caught(counts), *_remarks(counts)):
-        click.echo(f"  {remark}")
-    for problem in counts.problems:
-        tell(f"skipped: {problem}")
 
 
 def _caught(counts: LabelCounts) -> list[str]:

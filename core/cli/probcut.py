@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -24,15 +24,12 @@ __all__ = ["command"]
 @options.argument("evaluation", type=click.Path(dir_okay=False))
 @options.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Parameter file to write (.npz).")
-@options.option("--depth", default=10, type=click.IntRange(5, 60), help="Search up to this depth.")
-@options.count("--per-phase", default=100, help="Positions of each phase.")
-@options.option(
-    "--deepest",
-    default=24,
-    type=click.IntRange(5, 60),
-    help="Greatest depth with parameters; those beyond --depth are extrapolated.",
+@options.count("--depth", 10, "Search up to this depth.", least=5, most=60)
+@options.count("--per-phase", 100, "Positions of each phase.")
+@options.count(
+    "--deepest", 24, "Greatest depth with parameters; those beyond --depth are extrapolated.", least=5, most=60
 )
-@options.amount("--threshold", help="Standard deviations by which a check search must clear a bound.")
+@options.amount("--threshold", None, "Standard deviations by which a check search must clear a bound.")
 @options.seed
 @options.workers
 @options.as_json
@@ -72,14 +69,10 @@ def command(
         if threshold is not None:
             probcut = probcut.with_threshold(threshold)
         probcut.save(output)
-    if prints_json():
-        names = ("check_depths", "slopes", "offsets", "deviations", "counts")
-        print_json({"phases": probcut.phases, "unit": probcut.unit, **{name: getattr(probcut, name) for name in names}})
-        return
     depth = sample.depth
     checks = [place for place, check in enumerate(probcut.check_depths[depth]) if check >= 0]
     slopes, offsets, deviations = (each[:, depth] for each in (probcut.slopes, probcut.offsets, probcut.deviations))
-    print_table(
+    table = Table(
         f"Searches of depth {depth} by check searches: slope, offset and deviation ({probcut.unit})",
         ("phase", "positions", *(f"from depth {probcut.check_depths[depth, place]}" for place in checks)),
         [
@@ -94,4 +87,5 @@ def command(
             for phase, name in enumerate(probcut.phases)
         ],
     )
-    click.echo(f"wrote {output}")
+    names = ("phases", "unit", "check_depths", "slopes", "offsets", "deviations", "counts")
+    print_result({name: getattr(probcut, name) for name in names}, (table, f"wrote {output}"))

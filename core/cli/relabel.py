@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result, table_of
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.positions.files import write_positions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from glem.core.labelling.corrected import Correction
     from glem.core.positions.game_tree import GameTree, LabelChanges
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -36,11 +36,10 @@ __all__ = ["command"]
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.", required=False)
 @options.option("--exact/--no-exact", default=True, help="Let exact scores of the records stand.")
-@options.option(
+@options.choice(
     "--against",
-    type=click.Choice(["result", "theoretical", "auto"]),
-    default="result",
-    help="Labels of single games that the new ones are compared with in the table.",
+    ["result", "theoretical", "auto"],
+    "Labels of single games that the new ones are compared with in the table.",
 )
 @options.option(
     "--quick",
@@ -50,20 +49,24 @@ __all__ = ["command"]
 )
 @options.option("--again", "thorough", metavar="PLAYER", help="Search suspicious ones so: model.npz,depth=10,solve=16.")
 @options.amount(
-    "--suspect-above",
-    "threshold",
-    metavar="VALUE",
-    help="A label is suspicious where a search promises so much more; an eighth of the greatest score, or half a win, "
+    ("--suspect-above", "threshold"),
+    None,
+    "A label is suspicious where a search promises so much more; an eighth of the greatest score, or half a win, "
     "by default.",
+    metavar="VALUE",
     was=("--threshold",),
 )
-@options.amount("--loss", help="All played moves lose so much; the same by default.")
-@options.whole(
-    "--outcomes", "outcome_from", default=0, metavar="N", help="Search for the outcome where at most N moves are left."
+@options.amount("--loss", None, "All played moves lose so much; the same by default.")
+@options.count(
+    ("--outcomes", "outcome_from"),
+    0,
+    "Search for the outcome where at most N moves are left.",
+    least=0,
+    metavar="N",
 )
 @options.plies
-@options.option("--rounds", type=click.IntRange(1, 100), default=3, help="Most rounds of corrections.")
-@options.flag("--distinct", help="Write every position once, with its number of occurrences as weight.")
+@options.count("--rounds", 3, "Most rounds of corrections.", most=100)
+@options.flag("--distinct", "Write every position once, with its number of occurrences as weight.")
 @options.workers
 @options.as_json
 def command(
@@ -122,7 +125,18 @@ def command(
             value = correction.after
         if output is not None:
             write_positions(output, tree.labelled(value, distinct=distinct))
-    _report(tree, against, value, correction, output)
+    rows = _changes(tree, against, value)
+    data = {"games": len(tree.number), "positions": len(tree), "changes": [attrs.asdict(row) for row in rows]}
+    told: list[str | Table] = [f"{counted(len(tree.number), 'game')} with {counted(len(tree), 'different position')}"]
+    by_games = f"Labels by all games against `{against}`"
+    if correction is None:
+        told.append(_table(by_games, rows))
+    else:
+        names = ("outcomes", "wrong_outcomes", "quick", "suspicious", "raised")
+        data |= {name: getattr(correction, name) for name in names}
+        told += [_table(by_games, _changes(tree, against, correction.before)), *_search_lines(correction)]
+        told.append(_table(f"Corrected labels against `{against}`", rows))
+    print_result(data, told if output is None else (*told, f"wrote {output}"))
 
 
 def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[LabelChanges]:
@@ -137,35 +151,6 @@ def _changes(tree: GameTree, against: str, value: NDArray[np.float32]) -> list[L
     before = tree.labels_of_games(against)
     before[played.finished] = np.nan
     return label_changes(before, value[tree.node], phases.of(played.positions), phases.names)
-
-
-def _report(
-    tree: GameTree,
-    against: str,
-    value: NDArray[np.float32],
-    correction: Correction | None,
-    output: str | None,
-) -> None:
-    rows = _changes(tree, against, value)
-    before = _changes(tree, against, correction.before) if correction is not None else None
-    searches = {} if correction is None else _searches(correction)
-    if prints_json():
-        changes = [attrs.asdict(row) for row in rows]
-        print_json({"games": len(tree.number), "positions": len(tree), "changes": changes, **searches})
-        return
-    click.echo(f"{counted(len(tree.number), 'game')} with {counted(len(tree), 'different position')}")
-    _print_changes(f"Labels by all games against `{against}`", before or rows)
-    if correction is not None:
-        for line in _search_lines(correction):
-            click.echo(line)
-        _print_changes(f"Corrected labels against `{against}`", rows)
-    if output is not None:
-        click.echo(f"wrote {output}")
-
-
-def _searches(correction: Correction) -> dict[str, object]:
-    names = ("outcomes", "wrong_outcomes", "quick", "suspicious", "raised")
-    return {name: getattr(correction, name) for name in names}
 
 
 def _search_lines(correction: Correction) -> list[str]:
@@ -186,16 +171,13 @@ def _in_turn(counts: tuple[int, ...]) -> str:
     return ", then ".join(f"{count:,}" for count in counts)
 
 
-def _print_changes(title: str, rows: list[LabelChanges]) -> None:
-    cells = [
-        (
-            row.name,
-            f"{row.positions:,}",
-            f"{row.changed:,}",
-            f"{row.changed / max(row.positions, 1):.1%}",
-            f"{row.turned / max(row.positions, 1):.1%}",
-            f"{row.mean_change:.2f}",
-        )
-        for row in rows
-    ]
-    print_table(title, ("phase", "positions", "changed", "share", "other winner", "mean change"), cells)
+def _table(title: str, rows: list[LabelChanges]) -> Table:
+    columns: dict[str, Callable[[LabelChanges], object]] = {
+        "phase": lambda row: row.name,
+        "positions": lambda row: f"{row.positions:,}",
+        "changed": lambda row: f"{row.changed:,}",
+        "share": lambda row: f"{row.changed / max(row.positions, 1):.1%}",
+        "other winner": lambda row: f"{row.turned / max(row.positions, 1):.1%}",
+        "mean change": lambda row: f"{row.mean_change:.2f}",
+    }
+    return table_of(title, rows, columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_json, prints_json
+from glem.core.cli.display import print_result, prints_json
 from glem.core.cli.options import playing
 from glem.core.tasks.counts import counted
 
@@ -62,7 +62,7 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
 @playing.position
 @playing.moves
 @playing.thinker(seconds=5.0)
-@options.count("--lines", default=1, help="Number of best moves to show.")
+@options.count("--lines", 1, "Number of best moves to show.")
 @options.as_json
 def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int) -> None:
     """Search a position of GAME and print the best line of each iteration.
@@ -72,23 +72,24 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
     do not compare.
     """
     from glem.core.game.drawing import draw_position
-    from glem.core.players.analysis import depth_texts
-    from glem.core.players.engine import Engine
+    from glem.core.players.engine import Engine, depth_texts
 
     engine = Engine(game, player)
     if position is not None:
         engine.set_position_text(position)
     engine.play_text(moves)
     found: list[SearchResult] = []
-    unit, prints_lines = engine.unit, not prints_json()
-    if prints_lines:
+    unit = engine.unit
+    # Asked here: iterations are shown by the thread that searches, which knows of no command.
+    as_json = prints_json()
+    if not as_json:
         drawing = draw_position(game, engine.position, first_to_move=engine.first_to_move)
         click.echo("\n".join([game.format_position(engine.position)] if drawing is None else drawing.lines()))
         click.echo(f"\ndepth {'value':>8} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line ({unit})")
 
     def show(analysis: SearchResult) -> None:
         found.append(analysis)
-        if prints_lines:
+        if not as_json:
             _print_iteration(engine, analysis)
 
     stopped = False
@@ -99,15 +100,15 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
         if not found:
             raise
     result = found[-1]
-    if not prints_lines:
-        iterations = [_as_json(engine, iteration) for iteration in found[: len(found) if stopped else -1]]
-        head = {"game": game.name, "position": game.format_position(engine.position), "unit": unit}
-        print_json({**head, **_as_json(engine, result), "iterations": iterations})
-        return
+    iterations = [_as_json(engine, iteration) for iteration in found[: len(found) if stopped else -1]]
+    head = {"game": game.name, "position": game.format_position(engine.position), "unit": unit}
     state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
-    click.echo(
-        f"\ndepth {result.depth} ({state}), {counted(result.nodes, 'node')} in {result.seconds:.2f} s, "
-        f"{_rate(result)} nodes/s"
+    reached = f"{counted(result.nodes, 'node')} in {result.seconds:.2f} s, {_rate(result)} nodes/s"
+    best = (
+        f"{place:>5} {engine.line_text(line):>8}  {depth}{_variation(engine, line.moves)}"
+        for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1)
     )
-    for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1):
-        click.echo(f"{place:>5} {engine.line_text(line):>8}  {depth}{_variation(engine, line.moves)}")
+    print_result(
+        {**head, **_as_json(engine, result), "iterations": iterations},
+        (f"\ndepth {result.depth} ({state}), {reached}", *best),
+    )

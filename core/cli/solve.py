@@ -9,15 +9,15 @@ import click
 from attrs import define
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, prints_json
+from glem.core.cli.display import display_progress, print_result, prints_json
 from glem.core.cli.options import playing
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.game.solver import Solution
-    from glem.core.search.results import Limits
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -29,7 +29,6 @@ def _positions(
     import math
 
     from glem.core.compiling.columns import position_at
-    from glem.core.errors import BadInputError
     from glem.core.positions.reading import read_scored_positions
 
     for text in texts:
@@ -46,8 +45,6 @@ def _positions(
 
 def _parsed(game: Game, text: str) -> Any:
     """Position of a text, also of a file's line, which goes on behind a semicolon."""
-    from glem.core.errors import BadInputError
-
     try:
         return game.parse_position(text)
     except BadInputError:
@@ -132,18 +129,19 @@ class _Answer:
 @options.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
 @options.file_format
 @options.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
-@options.flag("--result-only", help="Ask only who wins: 1, 0 or -1.")
+@options.flag("--result-only", "Ask only who wins: 1, 0 or -1.")
 @options.option("--convention", metavar="NAME", help="Meaning of a final score, where the game knows several.")
-@options.flag("--all-moves", help="Score all moves.", was=("--moves",))
+@options.flag("--all-moves", "Score all moves.", was=("--moves",))
 @options.option(
     "--evaluation",
     default="default",
     metavar="EVALUATION",
     help='What orders the moves; "none" for nothing, "default" for what comes with the game, if anything does.',
 )
-@options.flag("--check", help="Compare with the scores in the files; exit status 1 where they differ.")
-@options.limits("nodes", "seconds")
-@options.count("--table", "table_mb", default=64, help="Table, in MB.")
+@options.flag("--check", "Compare with the scores in the files; exit status 1 where they differ.")
+@options.LIMITS["nodes"]
+@options.LIMITS["seconds"]
+@options.table_mb
 @options.workers
 @options.as_json
 def command(
@@ -156,9 +154,9 @@ def command(
     all_moves: bool,
     evaluation: str,
     check: bool,
-    limits: Limits,
     table_mb: int,
     workers: Workers,
+    **limits: Any,
 ) -> int:
     """Solve positions near the end of GAME: their exact scores under best play by both sides.
 
@@ -167,8 +165,7 @@ def command(
     each position. The exit status is 1 if there is such a one, or with --check a position has another score in its
     file.
     """
-    from glem.core.errors import BadInputError
-    from glem.core.search.solve_many import SolverSpec, solve_positions
+    from glem.core.search.solver import SolverSpec, solve_positions
 
     if not files and not texts:
         raise BadInputError("nothing to solve: name files or give --position")
@@ -188,9 +185,8 @@ def command(
             (one.position for one in asked),
             all_moves=all_moves,
             result_only=result_only,
-            nodes=limits.nodes,
-            seconds=limits.seconds,
             workers=workers if len(asked) > 1 else None,
+            **limits,
         ):
             task.advance()
             answer = asked[index]
@@ -205,14 +201,12 @@ def command(
         sum(map(is_so, asked))
         for is_so in (lambda one: not one.is_solved, lambda one: one.is_checked, lambda one: one.is_wrong)
     )
-    if prints_json():
-        counts = {"checked": checked, "wrong": wrong, "unsolved": unsolved, "without_score": unscored}
-        print_json({"game": game.name, "positions": [one.as_json(game) for one in asked], **counts})
-    else:
-        summary = f"{counted(len(asked), 'position')}, {unsolved:,} not solved"
-        click.echo(summary + (f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""))
-        if unscored:
-            click.echo(f"{counted(unscored, 'position')} without a score to compare with")
+    differ = f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""
+    told = [f"{counted(len(asked), 'position')}, {unsolved:,} not solved{differ}"]
+    if unscored:
+        told.append(f"{counted(unscored, 'position')} without a score to compare with")
+    counts = {"checked": checked, "wrong": wrong, "unsolved": unsolved, "without_score": unscored}
+    print_result({"game": game.name, "positions": [one.as_json(game) for one in asked], **counts}, told)
     return 1 if wrong or unsolved else 0
 
 

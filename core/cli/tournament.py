@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_records, prints_json
+from glem.core.cli.display import Table, display_progress, print_json, print_told, prints_json, table_of
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ __all__ = ["command", "play_tournament", "tournament_options"]
 def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt | None:
     if sprt is None:
         return None
-    from glem.core.errors import BadInputError
     from glem.core.tournament.sprt import Sprt
 
     try:
@@ -35,39 +35,30 @@ def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt 
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    options.file("-o", "--output", "record", help="Record of the games; continued if there.", was=("--record",)),
+    options.file(("-o", "--output", "record"), "Record of the games; continued if there.", was=("--record",)),
     options.option(
         "--limit",
         metavar="LIMIT",
         help="Limit of searching players that name none, needed for these: depth=6, nodes=9999, seconds=1.",
     ),
-    options.file("--openings", help="File of games or positions; else random."),
+    options.file("--openings", "File of games or positions; else random."),
     options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
-    options.option("--opening-plies", type=click.IntRange(0, 1000), metavar="N", help="Plies; 8 for random ones."),
-    options.option(
-        "--opening-count", type=click.IntRange(1, 1_000_000), metavar="N", help="How many; 100 for random ones."
-    ),
+    options.count("--opening-plies", None, "Plies; 8 for random ones.", least=0, most=1000, metavar="N"),
+    options.count("--opening-count", None, "How many; 100 for random ones.", most=1_000_000, metavar="N"),
     options.option("--judge", metavar="PLAYER", help="Take only random openings that are near-even for this player."),
     options.even_within("Greatest value of a near-even opening.", 0.4),
-    options.option(
-        "--adjudicate", type=click.IntRange(0, 100), default=0, metavar="N", help="End games by solver, N moves left."
-    ),
-    options.flag("--forfeit", help="A player whose clock runs out loses; else overruns are counted."),
-    options.file("--save-openings", help="Write the openings, for --openings."),
+    options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N"),
+    options.flag("--forfeit", "A player whose clock runs out loses; else overruns are counted."),
+    options.file("--save-openings", "Write the openings, for --openings."),
     options.file(
         "--transcripts",
-        help="Write the games of the record, which -o names, as its name tells: .pgn, .ggf, .games, .txt, ...",
+        "Write the games of the record, which -o names, as its name tells: .pgn, .ggf, .games, .txt, ...",
     ),
     options.group(
         "sprt",
         _sprt,
         options.option("--sprt", metavar="ELO0,ELO1", help="Stop when a sequential test of two players decides."),
-        options.option(
-            "--sprt-model",
-            type=click.Choice(["logistic", "normalized"]),
-            default="logistic",
-            help="Kind of Elo of --sprt.",
-        ),
+        options.choice("--sprt-model", ["logistic", "normalized"], "Kind of Elo of --sprt."),
         options.option("--alpha", default=0.05, help="Chance that --sprt wrongly finds ELO1."),
         options.option("--beta", default=0.05, help="Chance that --sprt wrongly finds ELO0."),
     ),
@@ -127,15 +118,15 @@ def play_tournament(words: tuple[str, ...], *, record: str | None, most: int | N
     if prints_json():
         print_json(result.to_json())
     else:
-        _print(result)
+        print_told(_told(result))
 
 
-def _print(result: TournamentResult) -> None:
+def _told(result: TournamentResult) -> Iterator[str | Table]:
     from glem.core.tournament.ratings import ratings_of
 
     standings = result.standings
     surplus = result.played - standings.games
-    print_records(
+    yield table_of(
         f"{counted(standings.games, 'game')}"
         + (f" ({surplus} more were played after the decision)" if surplus else ""),
         sorted(standings.totals.items(), key=lambda item: -item[1].wins - item[1].draws / 2),
@@ -157,12 +148,10 @@ def _print(result: TournamentResult) -> None:
     for name, totals in standings.totals.items():
         if totals.failures:
             lost = f", {counted(totals.lost_by_failure, 'game')} lost by it" if totals.lost_by_failure else ""
-            click.echo(
-                f"note: the program of {name} failed {counted(totals.failures, 'time')} and was started anew{lost}"
-            )
+            yield f"note: the program of {name} failed {counted(totals.failures, 'time')} and was started anew{lost}"
     # With each pairing the p-values of whoever is ahead.
     pairings = [(one, one.significance(is_reversed=one.score < 0.5)) for one in standings.pairings.values()]
-    print_records(
+    yield table_of(
         "Pairings",
         pairings,
         {
@@ -179,7 +168,7 @@ def _print(result: TournamentResult) -> None:
     )
     ratings = ratings_of(standings)
     if ratings:
-        print_records(
+        yield table_of(
             "Ratings by all games together, mean 0",
             ratings,
             {
@@ -190,13 +179,13 @@ def _print(result: TournamentResult) -> None:
             },
         )
     if pairings:
-        click.echo(
+        yield (
             "Pairs are an opening played twice, colours reversed; counted are those that brought the first player "
             "0 - 1/2 - 1 - 3/2 - 2 points."
         )
     if result.sprt is not None:
         state = result.sprt
-        click.echo(f"SPRT: {state.verdict}, LLR {state.llr:.3f} within ({state.lower:.3f}, {state.upper:.3f})")
+        yield f"SPRT: {state.verdict}, LLR {state.llr:.3f} within ({state.lower:.3f}, {state.upper:.3f})"
 
 
 def _results(counts: Any) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_table, prints_json
+from glem.core.cli.display import Table, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted
 
@@ -52,12 +53,13 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.selection("every:7")
 @options.quiet_positions(default=True)
 @options.flag(
-    "--settle", help="Leave none out; play exchanges out as quiescence with the prior does, and fit to where they end."
+    "--settle",
+    "Leave none out; play exchanges out as quiescence with the prior does, and fit to where they end.",
 )
 @options.even_within("Leave out positions that the prior values further from even, in log odds.")
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
-@options.flag("--on-disk", help="Keep the terms of positions in files, not in memory.")
+@options.flag("--on-disk", "Keep the terms of positions in files, not in memory.")
 @options.jobs
 @options.as_json
 def command(files: options.GameFiles, output: str, **how: Any) -> None:
@@ -74,13 +76,8 @@ def command(files: options.GameFiles, output: str, **how: Any) -> None:
     check_outputs(output, folders=[f"{output}.work"])
 
     def show(training: LikelihoodTraining, remarks: list[str]) -> None:
-        if prints_json():
-            print_json({**_as_json(training, output), "remarks": remarks})
-            return
-        _print(training)
-        for remark in remarks:
-            click.echo(f"note: {remark}")
-        click.echo(f"wrote {output}")
+        told = (*_told(training), *(f"note: {remark}" for remark in remarks), f"wrote {output}")
+        print_result({**_as_json(training, output), "remarks": remarks}, told)
 
     tune(
         files.game(),
@@ -136,10 +133,10 @@ def _weights(training: LikelihoodTraining) -> list[tuple[str, str, str, float, f
     return found
 
 
-def _print(training: LikelihoodTraining) -> None:
+def _told(training: LikelihoodTraining) -> Iterator[str | Table]:
     before, after, held_before, held_after = training.grades()
     minimum = training.minimum
-    click.echo(
+    yield (
         f"{counted(training.positions, 'position')} of {counted(training.games, 'game')}, "
         f"{counted(training.parameters, 'parameter')}; "
         f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
@@ -147,18 +144,18 @@ def _print(training: LikelihoodTraining) -> None:
     rows = [(f"{counted(training.games, 'fitted game')}", f"{before:.4f}", f"{after:.4f}")]
     if training.held_out_games:
         rows.append((f"{training.held_out_games:,} held-out games", f"{held_before:.4f}", f"{held_after:.4f}"))
-    print_table("Geometric mean of the probability given to the result", ("", "prior", "fitted"), rows)
+    yield Table("Geometric mean of the probability given to the result", ("", "prior", "fitted"), rows)
     error = training.errors.scale if training.errors is not None else math.nan
     more = f" ± {error:.2g}" if math.isfinite(error) else ""
-    click.echo(f"scale of the prior: {training.prior_scale:.4g}{more}; the fitted value has scale 1")
+    yield f"scale of the prior: {training.prior_scale:.4g}{more}; the fitted value has scale 1"
     if training.errors is None:
-        click.echo("too many parameters for standard errors")
+        yield "too many parameters for standard errors"
         return
     surest = sorted(
         (row for row in _weights(training) if row[4] > 0 and row[1] != "bias"),
         key=lambda row: -abs(row[3] / row[4]),
     )[:_MOST_SHOWN]
-    print_table(
+    yield Table(
         "Weights that are known best: log odds a unit of the feature",
         ("feature", "part", "phase", "weight", "error"),
         [(name, part, phase, f"{weight:+.4f}", f"{error:.4f}") for part, name, phase, weight, error in surest],

@@ -12,7 +12,7 @@ from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, bound
 from glem.core.conformance.playouts import GUARD_ROWS, Sample, columns_of, guarded_buffer, move_text, moves_in, same
-from glem.core.conformance.report import Examination, OpenCheck
+from glem.core.conformance.report import CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.game.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
 from glem.core.game.optional_operations import (
     OPTIONAL_OPERATIONS,
@@ -28,9 +28,11 @@ from glem.core.game.optional_operations import (
     tactical_moves,
 )
 
-__all__ = ["AGREEMENT", "check_compiled"]
+__all__ = ["COMPILED"]
 
-AGREEMENT = "the compiled rule agrees with the plain one"
+COMPILED = Suite()
+
+_AGREEMENT = "the compiled rule agrees with the plain one"
 """Promise of every check of compiled rules."""
 
 _SYMMETRY_SAMPLE = 60
@@ -102,8 +104,8 @@ class _Comparison:
     The methods that go through the sample give what was asked, and what the plain and the compiled function answered.
     """
 
-    def __init__(self, game: Game, sample: Sample, columns: Any, examination: Examination) -> None:
-        self.game, self.sample, self.columns, self.examination = game, sample, columns, examination
+    def __init__(self, game: Game, sample: Sample, columns: Any, report: ConformanceReport) -> None:
+        self.game, self.sample, self.columns, self.report = game, sample, columns, report
         self.played = [row for row, move in enumerate(sample.played) if move is not None]
         self.moves = np.array([sample.played[row] for row in self.played], np.int32)
 
@@ -111,28 +113,27 @@ class _Comparison:
         self,
         rules: Operations,
         operation: str,
-        answers: Callable[[Operations, str, OpenCheck], Iterator[tuple[str, Any, Any]]],
+        answers: Callable[[Operations, str, CheckResult], Iterator[tuple[str, Any, Any]]],
         label: str = "",
     ) -> None:
         """Run one comparison, unless the operation is absent or cannot be compiled."""
         name = f"{label or operation} compiled"
-        if operation not in rules:
-            self.examination.skip(name, AGREEMENT, f"the game has no {operation}")
-            return
 
-        def body(check: OpenCheck) -> None:
+        def look(check: CheckResult) -> None:
+            if operation not in rules:
+                raise NotApplicable(f"the game has no {'symmetries' if operation == 'transform' else operation}")
             for asked, plain, found in answers(rules, operation, check):
                 check.cases += 1
                 if not (same(found, plain) if isinstance(plain, tuple) else found == plain):
                     check.fail(f"{asked}: plain rules give {plain}, compiled {found}")
 
-        self.examination.compare_compiled(name, AGREEMENT, body, lambda: rules.plain_reasons.get(operation))
+        self.report.run(name, _AGREEMENT, look, lambda: rules.plain_reasons.get(operation))
 
     def columns_at(self, rows: Sequence[int]) -> Any:
         """Take some positions of the sample, as columns."""
         return rows_of(self.columns, list(rows))
 
-    def numbers(self, rules: Operations, operation: str, check: OpenCheck) -> Iterator[tuple[str, Any, Any]]:
+    def numbers(self, rules: Operations, operation: str, check: CheckResult) -> Iterator[tuple[str, Any, Any]]:
         """Ask for a number for each position."""
         kernel = _OF_POSITIONS[operation]
         kind = next(kind for asked, kind in _KINDS.items() if asked.__name__ == operation)
@@ -142,7 +143,7 @@ class _Comparison:
         for number, (_, position) in zip(found, self.sample.rows(check, rows), strict=True):
             yield operation, kind(rules[operation](position)), number
 
-    def of_moves(self, rules: Operations, operation: str, check: OpenCheck) -> Iterator[tuple[str, Any, Any]]:
+    def of_moves(self, rules: Operations, operation: str, check: CheckResult) -> Iterator[tuple[str, Any, Any]]:
         """Ask for a number for each move that was played."""
         children = [self.following(row) for row in self.played]
         found = np.zeros(len(children), np.int64)
@@ -160,7 +161,7 @@ class _Comparison:
         compiled(_LISTS[operation])(rules, self.columns, np.int64(GUARD_ROWS), moves, counts)
         return moves, counts
 
-    def legal(self, rules: Operations, operation: str, check: OpenCheck) -> Iterator[tuple[str, Any, Any]]:
+    def legal(self, rules: Operations, operation: str, check: CheckResult) -> Iterator[tuple[str, Any, Any]]:
         """List the legal moves, in the order of the rules; those of the search may come in any."""
         moves, counts = self.listed(rules, operation)
         ordered = list if rules is self.game.rules else sorted
@@ -168,7 +169,7 @@ class _Comparison:
             found = moves_in(self.game, moves[row], counts[row])
             yield operation, ordered(self.sample.legal[row]), ordered(found)
 
-    def tactical(self, rules: Operations, operation: str, check: OpenCheck) -> Iterator[tuple[str, Any, Any]]:
+    def tactical(self, rules: Operations, operation: str, check: CheckResult) -> Iterator[tuple[str, Any, Any]]:
         """List the moves for quiescence, in their order, behind their number or its complement."""
         moves, counts = self.listed(rules, operation)
         for row, position in self.sample.rows(check):
@@ -177,7 +178,7 @@ class _Comparison:
             room = slice(GUARD_ROWS, GUARD_ROWS + (count if count >= 0 else ~count))
             yield operation, [count, *buffer[room].tolist()], [int(counts[row]), *moves[row, room].tolist()]
 
-    def playing(self, rules: Operations, operation: str, check: OpenCheck) -> Iterator[tuple[str, Any, Any]]:
+    def playing(self, rules: Operations, operation: str, check: CheckResult) -> Iterator[tuple[str, Any, Any]]:
         """Play the moves that were played."""
         children = self.game.empty_columns(len(self.played))
         compiled(_play_all)(rules, self.columns_at(self.played), self.moves, children)
@@ -185,7 +186,7 @@ class _Comparison:
             name = move_text(self.game, int(self.moves[place]))
             yield f"{operation} of {name}", self.following(row), position_at(children, place)
 
-    def images(self, rules: Operations, operation: str, check: OpenCheck) -> Iterator[tuple[str, Any, Any]]:
+    def images(self, rules: Operations, operation: str, check: CheckResult) -> Iterator[tuple[str, Any, Any]]:
         """Transform some positions."""
         for symmetry in range(self.game.symmetry_count):
             images = self.game.empty_columns(len(self.sample.positions))
@@ -198,36 +199,37 @@ class _Comparison:
         return self.game.play(self.sample.positions[row], self.sample.played[row])
 
 
-def check_compiled(game: Game, sample: Sample, examination: Examination) -> None:
+@COMPILED.step
+def _check_compiled(report: ConformanceReport, game: Game, sample: Sample) -> None:
     """Compare every compiled operation of a game with the plain one.
 
     What numba cannot compile is left out, with the reason: such rules run as plain Python everywhere.
     """
+    if sample.doubt:
+        report.run("compiled", _AGREEMENT, lambda check: sample.rely())
+        return
     columns = game.empty_columns(len(sample.positions))
-    with examination.check("columns", "positions survive being stored in columns") as check:
+
+    def look(check: CheckResult) -> None:
         for row, position in sample.rows(check):
             store_position(columns, row, position)
             stored = position_at(columns, row)
             check.cases += 1
             if not same(stored, position):
                 check.fail(f"columns make it {stored}")
-    comparison = _Comparison(game, sample, columns, examination)
+
+    report.run("columns", "positions survive being stored in columns", look)
+    comparison = _Comparison(game, sample, columns, report)
     rules, searching, replaced = game.rules, game.search_rules, game.search_functions
     comparison.compare(rules, "legal_moves", comparison.legal)
     comparison.compare(rules, "play", comparison.playing)
     for operation in ("is_over", "final_score", "hash_key", "count_moves"):
         comparison.compare(rules, operation, comparison.numbers)
-    if game.transform is None:
-        examination.skip("transform compiled", AGREEMENT, "the game has no symmetries")
-    else:
-        comparison.compare(rules, "transform", comparison.images)
-    if "legal_moves" in replaced:
-        comparison.compare(searching, "legal_moves", comparison.legal, "legal_moves of the search")
-    if "play" in replaced:
-        comparison.compare(searching, "play", comparison.playing, "play of the search")
-    if "tactical_moves" in replaced:
-        comparison.compare(searching, "tactical_moves", comparison.tactical)
-    for operation in (*_OF_POSITIONS, *_OF_MOVES):
+    comparison.compare(rules, "transform", comparison.images)
+    for operation, answers in (("legal_moves", comparison.legal), ("play", comparison.playing)):
+        if operation in replaced:
+            comparison.compare(searching, operation, answers, f"{operation} of the search")
+    for operation in ("tactical_moves", *_OF_POSITIONS, *_OF_MOVES):
         if operation in replaced and operation in OPTIONAL_OPERATIONS:
-            answers = comparison.numbers if operation in _OF_POSITIONS else comparison.of_moves
-            comparison.compare(searching, operation, answers)
+            of_positions = comparison.numbers if operation in _OF_POSITIONS else comparison.of_moves
+            comparison.compare(searching, operation, comparison.tactical if operation in _LISTS else of_positions)

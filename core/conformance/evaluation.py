@@ -6,6 +6,7 @@ import functools
 import random
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.conformance.playouts import Sample, columns_of, sample_of
-from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
+from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
 from glem.core.evaluation.linear import LinearEvaluation
@@ -41,6 +42,8 @@ _SEARCHED_POSITIONS = 4
 _SEARCH_DEPTH = 2
 _SEARCH_TABLE_MB = 1
 _SENTINEL = np.uint16(0xA5A5)
+
+_EVALUATION = Suite()
 
 _Values = Callable[[int], NDArray[np.int16]]
 """Values of the features in a row of the sample, from plain code."""
@@ -131,20 +134,11 @@ def check_evaluation(
         There are no games to play.
     """
     game = evaluation.learning.game
-    examination = Examination(f"evaluation of {game.title}")
-    sample = sample_of(game, games, seed, examination)
+    report = ConformanceReport(f"evaluation of {game.title}")
+    sample = sample_of(game, games, seed, report)
     features = evaluation.learning.features
     values = functools.cache(lambda row: features.values_of(sample.positions[row]))
-    steps: list[Callable[[], None]] = [
-        lambda: _check_values(evaluation, sample, values, examination),
-        lambda: _check_images(evaluation, sample, examination),
-        lambda: _check_file(evaluation, sample, examination),
-        lambda: _check_evaluators(evaluation, sample, values, seed, plain, examination),
-    ]
-    if not plain:
-        steps.append(lambda: _check_search(evaluation, sample, examination))
-    examine(examination, steps, progress)
-    return examination.report()
+    return report.examine(_EVALUATION.of(evaluation, sample, values, plain), progress)
 
 
 # ------------------------------------------------------------------------------------------- the values
@@ -184,44 +178,47 @@ def _active(configurations: ConfigurationSet, values: Any, *, most_specific: boo
     ]
 
 
-def _check_values(evaluation: LinearEvaluation, sample: Sample, values: _Values, examination: Examination) -> None:
+@_EVALUATION.promise(
+    "values", "values are finite and the link of the sum of active weights, for a batch and for one position"
+)
+def _check_values(
+    check: CheckResult, evaluation: LinearEvaluation, sample: Sample, values: _Values, plain: bool
+) -> None:
     learning, game = evaluation.learning, evaluation.learning.game
-    promise = "values are finite and the link of the sum of active weights, for a batch and for one position"
-    with examination.check("values", promise) as check:
-        found = evaluation.predict(sample.columns())
-        for row, position in sample.rows(check):
-            phase = learning.phases.phase_of(position)
-            if not 0 <= phase < len(learning.phases):
-                raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}")
-            amounts = _active_weights(evaluation, values(row), int(phase))
-            wanted = float(evaluation.link(np.array(sum(amounts))))
-            room = _ROUNDING * (1 + sum(map(abs, amounts))) * max(1.0, evaluation.link.largest_slope)
-            check.expect(np.isfinite(found[row]), f"the value is {found[row]}")
-            close = abs(found[row] - wanted) <= room
-            check.expect(close, f"a batch gives {found[row]}, the active weights {wanted}")
-            single = evaluation.evaluate(position)
-            check.expect(abs(single - wanted) <= room, f"evaluate gives {single}, the weights {wanted}")
-        half = len(found) // 2
-        apart = evaluation.predict(columns_of(game, sample.positions[half:]))
-        for _ in sample.rows(check, (half + np.flatnonzero(apart != found[half:])).tolist()):
-            check.fail("the value depends on the batch")
+    found = evaluation.predict(sample.columns())
+    for row, position in sample.rows(check):
+        phase = learning.phases.phase_of(position)
+        if not 0 <= phase < len(learning.phases):
+            raise BrokenPromise(f"phase_of gives {phase!r}, expected 0 to {len(learning.phases) - 1}")
+        amounts = _active_weights(evaluation, values(row), int(phase))
+        wanted = float(evaluation.link(np.array(sum(amounts))))
+        room = _ROUNDING * (1 + sum(map(abs, amounts))) * max(1.0, evaluation.link.largest_slope)
+        check.expect(np.isfinite(found[row]), f"the value is {found[row]}")
+        close = abs(found[row] - wanted) <= room
+        check.expect(close, f"a batch gives {found[row]}, the active weights {wanted}")
+        single = evaluation.evaluate(position)
+        check.expect(abs(single - wanted) <= room, f"evaluate gives {single}, the weights {wanted}")
+    half = len(found) // 2
+    apart = evaluation.predict(columns_of(game, sample.positions[half:]))
+    for _ in sample.rows(check, (half + np.flatnonzero(apart != found[half:])).tolist()):
+        check.fail("the value depends on the batch")
 
 
-def _check_images(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+@_EVALUATION.promise("values and symmetries", "a position and its symmetric images have one value")
+def _check_images(
+    check: CheckResult, evaluation: LinearEvaluation, sample: Sample, values: _Values, plain: bool
+) -> None:
     game = evaluation.learning.game
-    promise = "a position and its symmetric images have one value"
     if game.transform is None or evaluation.learning.features.symmetries is None:
-        examination.skip("values and symmetries", promise, "no symmetries are given")
-        return
-    with examination.check("values and symmetries", promise) as check:
-        own = evaluation.predict(sample.columns())
-        room = _ROUNDING * (1 + float(np.abs(own).max(initial=0)) + _largest_sum(evaluation))
-        for symmetry in range(1, game.symmetry_count):
-            images = [game.transform(position, symmetry) for position in sample.positions]
-            found = evaluation.predict(columns_of(game, images))
-            check.cases += len(found)
-            for row, _ in sample.rows(check, np.flatnonzero(np.abs(found - own) > room).tolist()):
-                check.fail(f"the value is {own[row]}, under symmetry {symmetry} {found[row]}")
+        raise NotApplicable("no symmetries are given")
+    own = evaluation.predict(sample.columns())
+    room = _ROUNDING * (1 + float(np.abs(own).max(initial=0)) + _largest_sum(evaluation))
+    for symmetry in range(1, game.symmetry_count):
+        images = [game.transform(position, symmetry) for position in sample.positions]
+        found = evaluation.predict(columns_of(game, images))
+        check.cases += len(found)
+        for row, _ in sample.rows(check, np.flatnonzero(np.abs(found - own) > room).tolist()):
+            check.fail(f"the value is {own[row]}, under symmetry {symmetry} {found[row]}")
 
 
 def _largest_sum(evaluation: LinearEvaluation) -> float:
@@ -230,17 +227,16 @@ def _largest_sum(evaluation: LinearEvaluation) -> float:
     return instances * float(np.abs(evaluation.pattern_weights).max(initial=0))
 
 
-def _check_file(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
-    promise = "an evaluation read from its file has the same weights and values, bit for bit"
+@_EVALUATION.promise("file", "an evaluation read from its file has the same weights and values, bit for bit")
+def _check_file(check: CheckResult, evaluation: LinearEvaluation, sample: Sample, values: _Values, plain: bool) -> None:
     game = evaluation.learning.game
     try:
         registered = load_learning(game.name) is evaluation.learning
     except PluginError:
         registered = False
     if not registered:
-        examination.skip("file", promise, "files name the game, and this one is not installed")
-        return
-    with examination.check("file", promise) as check, tempfile.TemporaryDirectory() as folder:
+        raise NotApplicable("files name the game, and this one is not installed")
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "evaluation.npz"
         evaluation.save(path)
         read = LinearEvaluation.load(path)
@@ -291,14 +287,15 @@ def _expected_totals(evaluation: LinearEvaluation, sample: Sample, values: _Valu
     return totals
 
 
+@_EVALUATION.step
 def _check_evaluators(
-    evaluation: LinearEvaluation, sample: Sample, values: _Values, seed: int, plain: bool, examination: Examination
+    report: ConformanceReport, evaluation: LinearEvaluation, sample: Sample, values: _Values, plain: bool
 ) -> None:
     """Examine every form that an evaluation has in the search."""
-    promise = "the search's form of the evaluation gives its integer score, from scratch and move by move"
     forms: dict[str, Evaluator] = {}
     totals: list[int] = []
-    with examination.check("evaluators", "an evaluation has a form for the search, with sensible settings") as check:
+
+    def look(check: CheckResult) -> None:
         own = None if evaluation.learning.make_evaluator is None else evaluation.learning.make_evaluator(evaluation)
         if own is not None:
             forms["of the game"] = own
@@ -314,22 +311,18 @@ def _check_evaluators(
             phases = len(evaluation.learning.phases)
             check.expect(form.phase_count == phases, f"the form {name} has {form.phase_count} phases, not {phases}")
         totals.extend(_expected_totals(evaluation, sample, values))
+
+    report.run("evaluators", "an evaluation has a form for the search, with sensible settings", look)
     if len(totals) < len(sample.positions):
         # The check before says what was raised.
         return
+    text = "the search's form of the evaluation gives its integer score, from scratch and move by move"
     for name, form in forms.items():
-        with examination.check(f"evaluator {name}", promise) as check:
-            _follow_games(evaluation, form, totals, sample, seed, check, _games_of(sample)[:_PLAIN_GAMES], plain=True)
-        if plain:
-            continue
-
-        def body(check: OpenCheck, form: Evaluator = form) -> None:
-            _follow_games(evaluation, form, totals, sample, seed, check, _games_of(sample), plain=False)
-
-        def why_plain(form: Evaluator = form) -> str | None:
-            return form.operations.plain_reason
-
-        examination.compare_compiled(f"evaluator {name} compiled", promise, body, why_plain)
+        follow = partial(_follow_games, evaluation, form, totals, sample)
+        report.run(f"evaluator {name}", text, partial(follow, _games_of(sample)[:_PLAIN_GAMES], True))
+        if not plain:
+            why_plain = partial(getattr, form.operations, "plain_reason")
+            report.run(f"evaluator {name} compiled", text, partial(follow, _games_of(sample), False), why_plain)
 
 
 def _follow_games(
@@ -337,15 +330,13 @@ def _follow_games(
     form: Evaluator,
     totals: list[int],
     sample: Sample,
-    seed: int,
-    check: OpenCheck,
     games: list[range],
-    *,
     plain: bool,
+    check: CheckResult,
 ) -> None:
     """Score the positions of games as the search does, with a move that is taken back before each one played."""
     game = evaluation.learning.game
-    generator = random.Random(seed)  # noqa: S311 - no secret depends on it
+    generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
     begin, step = (_begin, _step) if plain else (compiled(_begin), compiled(_step))
     expected = [min(max(total, -form.limit), form.limit) for total in totals]
     operations = form.operations
@@ -377,17 +368,19 @@ def _follow_games(
                 check.expect(np.all(beyond == _SENTINEL), f"accumulators {side} ply are written in the game")
 
 
-def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Examination) -> None:
+@_EVALUATION.step
+def _check_search(
+    report: ConformanceReport, evaluation: LinearEvaluation, sample: Sample, values: _Values, plain: bool
+) -> None:
     """Search some positions both ways."""
-    game = evaluation.learning.game
-    evaluator = evaluator_of(evaluation)
-    promise = f"the plain and the compiled search of {_SEARCH_DEPTH} plies find the same scores, moves and nodes"
+    if plain:
+        return
+    game, evaluator, settings = evaluation.learning.game, evaluator_of(evaluation), SearchSettings(_SEARCH_TABLE_MB)
     inner = [row for row, moves in enumerate(sample.legal) if moves]
     generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
     rows = sorted(generator.sample(inner, min(_SEARCHED_POSITIONS, len(inner))))
 
-    def body(check: OpenCheck) -> None:
-        settings = SearchSettings(table_mb=_SEARCH_TABLE_MB)
+    def look(check: CheckResult) -> None:
         searchers = [Searcher(game, evaluator, settings, plain=plain) for plain in (True, False)]
         for _, position in sample.rows(check, rows):
             one, other = (searcher.search(position, Limits(depth=_SEARCH_DEPTH)) for searcher in searchers)
@@ -395,6 +388,6 @@ def _check_search(evaluation: LinearEvaluation, sample: Sample, examination: Exa
                 found, wanted = getattr(other, name), getattr(one, name)
                 check.expect(found == wanted, f"{name}: the plain search finds {wanted}, the compiled one {found}")
 
-    examination.compare_compiled(
-        "search compiled", promise, body, lambda: game.search_rules.plain_reason or evaluator.operations.plain_reason
-    )
+    text = f"the plain and the compiled search of {_SEARCH_DEPTH} plies find the same scores, moves and nodes"
+    rules, operations = game.search_rules, evaluator.operations
+    report.run("search compiled", text, look, lambda: rules.plain_reason or operations.plain_reason)

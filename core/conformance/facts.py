@@ -131,7 +131,12 @@ def game_facts(name: str) -> GameFacts:
         See :func:`glem.core.game.game.load_game`. A plugin for learning that is missing or broken is told as a fact.
     """
     game = load_game(name)
-    learning, without = _learning(name)
+    learning, without = None, ""
+    try:
+        learning = load_learning(name)
+    except PluginError as error:
+        # A broken plugin is one more fact.
+        without = str(error)
     counts = _sequence_counts(game)
     tables = [
         _facts("Rules", _rule_facts(game)),
@@ -146,7 +151,7 @@ def game_facts(name: str) -> GameFacts:
         _formats("Formats of game records", {**game.record_formats, GAME_LINES.name: GAME_LINES}),
         _formats("Formats of scored positions", game.position_formats),
         _protocols(game),
-        *_programs(game),
+        _programs(game),
         _optional_operations(game),
     ]
     tables += _learning_tables(learning) if learning is not None else [_facts("Learning", [("nothing", without)])]
@@ -160,14 +165,6 @@ def game_facts(name: str) -> GameFacts:
         tables=tuple(table for table in tables if table.rows),
         commands=tuple(_commands(game, learning, len(counts))),
     )
-
-
-def _learning(name: str) -> tuple[Learning | None, str]:
-    """Load what the game gives to learning, or say why there is nothing: a broken plugin is one more fact."""
-    try:
-        return load_learning(name), ""
-    except PluginError as error:
-        return None, str(error)
 
 
 def _distribution(name: str) -> str:
@@ -202,15 +199,9 @@ def _fields(game: Game) -> Iterator[tuple[Cell, ...]]:
         yield field, str(np.asarray(value).dtype)
 
 
-def _initial_moves(game: Game) -> list[int]:
-    moves = np.zeros(game.max_moves, np.int32)
-    count = game.legal_moves(game.initial_position, moves, 0)
-    return [int(move) for move in moves[:count]]
-
-
 def _notation_facts(game: Game) -> Iterator[tuple[str, Cell]]:
     yield "initial position", game.format_position(game.initial_position)
-    yield "moves in it", " ".join(game.format_move(move) for move in _initial_moves(game))
+    yield "moves in it", " ".join(game.format_move(move) for move in game.list_legal_moves(game.initial_position))
     if game.pass_move is not None:
         yield "pass", game.format_move(game.pass_move)
 
@@ -230,9 +221,11 @@ def _sequence_counts(game: Game) -> list[int]:
 
 def _formats(title: str, formats: Mapping[str, RecordFormat] | Mapping[str, PositionFormat]) -> FactTable:
     rows = tuple(
-        (name, " ".join(form.suffixes) or "any", form.description + (" Also written." if form.write else ""))
-        if isinstance(form, RecordFormat)
-        else (name, " ".join(form.suffixes) or "any", form.description)
+        (
+            name,
+            " ".join(form.suffixes) or "any",
+            form.description + (" Also written." if isinstance(form, RecordFormat) and form.write else ""),
+        )
         for name, form in formats.items()
     )
     note = "Files may be packed as .gz, .xz or .zst."
@@ -245,9 +238,9 @@ def _protocols(game: Game) -> FactTable:
     return FactTable("Protocols", ("protocol", "description"), rows, frozenset({"protocol"}))
 
 
-def _programs(game: Game) -> list[FactTable]:
+def _programs(game: Game) -> FactTable:
     rows = tuple((f"{name}:", external.description) for name, external in game.external_players.items())
-    return [FactTable("Programs as players", ("player", "description"), rows, frozenset({"player"}))] if rows else []
+    return FactTable("Programs as players", ("player", "description"), rows, frozenset({"player"}))
 
 
 def _optional_operations(game: Game) -> FactTable:
@@ -359,12 +352,8 @@ def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str
         yield f"glem play {name}"
         yield f"glem search {name} --depth 10"
     else:
-        file = _file_name(game)
+        file = "".join(letter if letter.isalnum() else "-" for letter in game.name).strip("-")
         yield f"glem generate {name} --player random --games 5000 -o {file}-games"
         yield f"glem positions {name} {file}-games/*.games --merge -o {file}.parquet"
         yield f"glem fit {file}.parquet -o {file}.npz"
         yield f"glem play {name} --evaluation {file}.npz"
-
-
-def _file_name(game: Game) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in game.name).strip("-")

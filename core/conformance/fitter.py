@@ -8,23 +8,32 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.conformance.evaluation import random_evaluation
-from glem.core.conformance.known_problem import ABSENT, KnownProblem
 from glem.core.conformance.playouts import sample_of
-from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
+from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, Suite
 from glem.core.errors import BadInputError
-from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares
-from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_fitter"]
+
+_ROWS = 600
+_ITEMS = 12
+_ABSENT = (3, 8)
+"""Items that are active in no position."""
+_SHARE = 0.35
+"""Share of the positions in which any other item is active."""
+_STEEP = 0.4
+"""Size of the weights under a sigmoid link."""
 
 _GREATEST_REPETITION = 4
 
@@ -36,19 +45,64 @@ _REPETITION_ROOM = 1e-3
 _ERROR_ROOM = 1e-5
 
 
-_Check = Callable[[OpenCheck, Fitter, KnownProblem, int], None]
-_PROMISES: list[tuple[str, str, _Check]] = []
-"""Name, promise and check, in the order in which they are made."""
+_FITTER = Suite()
+"""Checks of a fitter; each gets the result under way, the fitter, a problem whose solution is known, and the seed."""
 
 
-def _promise(name: str, text: str) -> Callable[[_Check], _Check]:
-    """Enter a check; it gets the fitter, a problem whose solution is known, and the seed."""
+@define(frozen=True, eq=False)
+class _KnownProblem:
+    """Positions whose labels are made of known weights.
 
-    def enter(look: _Check) -> _Check:
-        _PROMISES.append((name, text, look))
-        return look
+    Parameters
+    ----------
+    active
+        bool [N, items]: active items of every position.
+    weights
+        float64 [items + 1]: the bias comes last.
+    link
+        Link function.
+    """
 
-    return enter
+    active: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    link: Link = IDENTITY
+
+    @classmethod
+    def random(cls, seed: int, link: Link = IDENTITY) -> _KnownProblem:
+        """Draw a well-posed problem: many more positions than items, which hardly depend on each other."""
+        generator = np.random.default_rng(seed)
+        active = generator.random((_ROWS, _ITEMS)) < _SHARE
+        active[:, list(_ABSENT)] = False
+        weights = generator.standard_normal(_ITEMS + 1)
+        weights[list(_ABSENT)] = 0.0
+        if link.span:
+            # Sums where the link is steep: at its flat ends the labels tell little of them.
+            weights *= _STEEP
+        return cls(active, weights, link)
+
+    @property
+    def labels(self) -> NDArray[np.float32]:
+        """Labels without noise."""
+        sums = self.active @ self.weights[:-1] + self.weights[-1]
+        return self.link(sums).astype(np.float32)
+
+    def design(self, rows: NDArray[np.int64] | None = None, phases: NDArray[np.int64] | None = None) -> Design:
+        """Design of some rows, all by default, in one phase unless phases are given."""
+        chosen = self.active if rows is None else self.active[rows]
+
+        def configurations(values: NDArray[np.int16]) -> tuple[Any, Any]:
+            # The values are the numbers of the rows.
+            found = chosen[values[:, 0]]
+            return np.concatenate([[0], np.cumsum(found.sum(axis=1))]), np.nonzero(found)[1].astype(np.int64)
+
+        values = np.arange(len(chosen), dtype=np.int16)[:, None]
+        own = np.zeros(len(chosen), np.int64) if phases is None else phases
+        packing = Packing(int(own.max(initial=0)) + 1, configurations=configurations, configuration_count=_ITEMS)
+        return Design.build([(values, own)], packing)
+
+    def least_squares(self, **changes: Any) -> LeastSquares:
+        """Give all rows to a fit."""
+        return LeastSquares(self.design(), self.labels, link=self.link, **changes)
 
 
 class _MemoryCheckpoint:
@@ -98,18 +152,11 @@ def check_fitter(
     BadInputError
         There are no games to play.
     """
-    examination = Examination(f"fitter {type(fitter).__name__}")
-    problem = KnownProblem.random(seed)
-
-    def step(name: str, promise: str, look: _Check) -> None:
-        with examination.check(name, promise) as check:
-            look(check, fitter, problem, seed)
-
-    steps: list[Callable[[], None]] = [partial(step, *one) for one in _PROMISES]
+    report = ConformanceReport(f"fitter {type(fitter).__name__}")
+    steps = _FITTER.of(fitter, _KnownProblem.random(seed), seed)
     if learning is not None:
-        steps.append(lambda: _check_game(fitter, learning, games, seed, examination))
-    examine(examination, steps, progress)
-    return examination.report()
+        steps.append(partial(_check_game, fitter=fitter, learning=learning, games=games, seed=seed))
+    return report.examine(steps, progress)
 
 
 def _copy(fitter: Fitter, **changes: Any) -> Fitter:
@@ -139,12 +186,12 @@ def _same_value(one: Any, other: Any) -> bool:
     return one is other or bool(np.array_equal(one, other))
 
 
-@_promise(
+@_FITTER.promise(
     "manners",
     "constructors store their arguments unchanged, get_params gives and set_params changes them, fit returns the "
     "fitter, changes no argument, and what it finds ends in an underscore",
 )
-def _check_manners(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+def _check_manners(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     check.expect(isinstance(fitter, Fitter), f"{type(fitter).__name__} does not derive from Fitter")
     kinds = {parameter.kind for parameter in inspect.signature(type(fitter)).parameters.values()}
     loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} & kinds
@@ -179,10 +226,11 @@ def _check_manners(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed
     _expect_refusal(check, "set_params of an unknown name", lambda: one.set_params(no_such_parameter=1))
 
 
-@_promise(
-    "result", "the result tells the errors of the start and of every iteration, and those of the weights that are kept"
+@_FITTER.promise(
+    "result",
+    "the result tells the errors of the start and of every iteration, and those of the weights that are kept",
 )
-def _check_result(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+def _check_result(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     squares = problem.least_squares()
     one = _fitted(fitter, squares)
     result = one.result_
@@ -210,15 +258,16 @@ def _check_result(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed:
     )
 
 
-@_promise(
-    "repeatable", "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before"
+@_FITTER.promise(
+    "repeatable",
+    "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before",
 )
-def _check_repeatable(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+def _check_repeatable(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     one = _fitted(fitter, problem.least_squares())
     first = one.parameters_.copy()
     other = _fitted(fitter, problem.least_squares())
     check.expect(np.array_equal(first, other.parameters_), _differ(first, other.parameters_, "a second fitter"))
-    one.fit(KnownProblem.random(1_000_003).least_squares())
+    one.fit(_KnownProblem.random(1_000_003).least_squares())
     check.expect(np.array_equal(first, other.parameters_), "parameters_ are shared between fitters")
     again = one.fit(problem.least_squares()).parameters_
     check.expect(np.array_equal(first, again), _differ(first, again, "the same fitter again, after another fit"))
@@ -230,10 +279,10 @@ def _differ(one: NDArray[np.float64], other: NDArray[np.float64], who: str) -> s
     return f"{who} gives weights that differ by up to {np.abs(one - other).max():.3g}"
 
 
-@_promise("known weights", "known weights are found on a small problem without noise, under every link")
-def _check_recovery(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+@_FITTER.promise("known weights", "known weights are found on a small problem without noise, under every link")
+def _check_recovery(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     for link in (IDENTITY, LOGISTIC):
-        problem = KnownProblem.random(seed, link)
+        problem = _KnownProblem.random(seed, link)
         squares = problem.least_squares()
         one = _fitted(fitter, squares)
         result = one.result_
@@ -253,8 +302,8 @@ def _check_recovery(check: OpenCheck, fitter: Fitter, problem: KnownProblem, see
         )
 
 
-@_promise("descent", "a fit never ends with a greater objective than it began with, wherever it begins")
-def _check_descent(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+@_FITTER.promise("descent", "a fit never ends with a greater objective than it began with, wherever it begins")
+def _check_descent(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(0)
     for penalty in (0.0, 10.0):
         squares = problem.least_squares(l2=penalty)
@@ -278,17 +327,19 @@ def _check_descent(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed
             )
 
 
-@_promise("absent items", "weights of what is active in no position stay 0")
-def _check_absent(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+@_FITTER.promise("absent items", "weights of what is active in no position stay 0")
+def _check_absent(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     for penalty in (0.0, 10.0):
         one = _fitted(fitter, problem.least_squares(l2=penalty))
-        for item in ABSENT:
+        for item in _ABSENT:
             weight = one.parameters_[item]
             check.expect(weight == 0.0, f"item {item} is never active and gets the weight {weight} (l2 = {penalty})")
 
 
-@_promise("sample weights", "a position of weight k counts as k positions, one of weight 0 or without a label as none")
-def _check_weights(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+@_FITTER.promise(
+    "sample weights", "a position of weight k counts as k positions, one of weight 0 or without a label as none"
+)
+def _check_weights(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(seed)
     times = generator.integers(0, _GREATEST_REPETITION, len(problem.labels))
     noisy = problem.labels + generator.standard_normal(len(times)).astype(np.float32)
@@ -304,11 +355,11 @@ def _check_weights(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed
         check.expect(off <= room, f"with {name}, a weight differs by {off:.3g} from a fit of repeated positions")
 
 
-@_promise(
+@_FITTER.promise(
     "held-out positions",
     "held-out positions take no part, and the weights of the iteration that does best on them are kept",
 )
-def _check_held_out(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+def _check_held_out(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(seed)
     held_out = generator.random(len(problem.labels)) < 0.3
     noisy = problem.labels + 2 * generator.standard_normal(len(held_out)).astype(np.float32)
@@ -328,10 +379,11 @@ def _check_held_out(check: OpenCheck, fitter: Fitter, problem: KnownProblem, see
     )
 
 
-@_promise(
-    "convergence", "a fit that is called converged is near the minimum, and one that was cut short is not called so"
+@_FITTER.promise(
+    "convergence",
+    "a fit that is called converged is near the minimum, and one that was cut short is not called so",
 )
-def _check_convergence(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+def _check_convergence(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     candidates: Sequence[tuple[str, Fitter]] = [("as it is", _copy(fitter))]
     if "iterations" in fitter.get_params():
         candidates = [*candidates, ("with iterations=1", _copy(fitter, iterations=1))]
@@ -349,8 +401,11 @@ def _check_convergence(check: OpenCheck, fitter: Fitter, problem: KnownProblem, 
         check.expect(limit is None or result.iterations <= limit, f"{name}, it takes {result.iterations} iterations")
 
 
-@_promise("checkpoint", "a fit that continues from a checkpoint gives the same weights as one that was not interrupted")
-def _check_continuation(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+@_FITTER.promise(
+    "checkpoint",
+    "a fit that continues from a checkpoint gives the same weights as one that was not interrupted",
+)
+def _check_continuation(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     noted = _MemoryCheckpoint()
     squares = problem.least_squares()
     whole = _fitted(fitter, squares).parameters_
@@ -361,7 +416,7 @@ def _check_continuation(check: OpenCheck, fitter: Fitter, problem: KnownProblem,
         check.expect(np.array_equal(whole, continued), _differ(whole, continued, "the continued fit"))
 
 
-def _expect_refusal(check: Any, what: str, action: Callable[[], Any]) -> None:
+def _expect_refusal(check: CheckResult, what: str, action: Callable[[], Any]) -> None:
     try:
         action()
     except BadInputError as error:
@@ -372,11 +427,11 @@ def _expect_refusal(check: Any, what: str, action: Callable[[], Any]) -> None:
         check.fail(f"{what} is accepted, expected BadInputError")
 
 
-@_promise(
+@_FITTER.promise(
     "refusals",
     "what cannot be fitted is refused with BadInputError and a text: infinite labels, lengths that do not fit",
 )
-def _check_refusals(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+def _check_refusals(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     design, labels = problem.design(), problem.labels
     infinite = labels.copy()
     infinite[5] = np.inf
@@ -396,8 +451,8 @@ def _check_refusals(check: OpenCheck, fitter: Fitter, problem: KnownProblem, see
         _expect_refusal(check, what, action)
 
 
-@_promise("phases", "phases are fitted each by itself, and the fitter given is copied and left as it is")
-def _check_phases(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed: int) -> None:
+@_FITTER.promise("phases", "phases are fitted each by itself, and the fitter given is copied and left as it is")
+def _check_phases(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
     phases = np.random.default_rng(seed).integers(0, 2, len(problem.labels))
     labels = np.where(phases == 0, problem.labels, -problem.labels)
     one = _copy(fitter)
@@ -411,20 +466,17 @@ def _check_phases(check: OpenCheck, fitter: Fitter, problem: KnownProblem, seed:
         check.expect(off <= room, f"in phase {phase} a weight is off by {off:.3g}")
 
 
-def _check_game(fitter: Fitter, learning: Learning, games: int, seed: int, examination: Examination) -> None:
+def _check_game(report: ConformanceReport, fitter: Fitter, learning: Learning, games: int, seed: int) -> None:
     """Fit the terms of a random evaluation to its values, on the positions of random games."""
     game = learning.game
-    sample = sample_of(game, games, seed, examination)
-    promise = f"on positions of {game.title}, the error falls, and weights without a match stay 0"
-    with examination.check("game", promise) as check:
+    sample = sample_of(game, games, seed, report)
+
+    def look(check: CheckResult) -> None:
         wanted = random_evaluation(learning, seed)
         columns = sample.columns()
-        design = Design.build(
-            [(learning.features.values(columns), learning.phases.of(columns))],
-            phase_count=len(learning.phases),
-            patterns=wanted.patterns,
-            linear=LinearTerms.from_names(learning.features, learning.linear),
-        )
+        linear = LinearTerms.from_names(learning.features, learning.linear)
+        packing = Packing(len(learning.phases), wanted.patterns, linear=linear)
+        design = Design.build([(learning.features.values(columns), learning.phases.of(columns))], packing)
         squares = LeastSquares(design, wanted.predict(columns), l2=1.0)
         one = _fitted(fitter, squares)
         errors = one.result_.training_errors
@@ -433,3 +485,5 @@ def _check_game(fitter: Fitter, learning: Learning, games: int, seed: int, exami
         unmatched = squares.parameter_matches == 0
         moved = np.flatnonzero(one.parameters_[unmatched])
         check.expect(not len(moved), f"{len(moved)} of {int(unmatched.sum())} weights without a match are not 0")
+
+    report.run("game", f"on positions of {game.title}, the error falls, and weights without a match stay 0", look)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -12,7 +13,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import store_position
-from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
+from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 
@@ -60,6 +61,10 @@ class Sample:
     ----------
     game
         The game.
+    games
+        How many games are played at most.
+    seed
+        Of the games, and of what :meth:`some` draws.
     positions, legal, played, history
         The rows.
     over
@@ -68,11 +73,11 @@ class Sample:
         Whether a broken promise ended the games before their time.
     doubt
         Why checks that play moves from these positions would tell nothing new, or empty.
-    seed
-        Of the games, and of what :meth:`some` draws.
     """
 
     game: Game
+    games: int
+    seed: int
     positions: list[Any] = field(factory=list)
     legal: list[list[int]] = field(factory=list)
     played: list[int | None] = field(factory=list)
@@ -80,7 +85,15 @@ class Sample:
     over: list[bool] = field(factory=list)
     broken_off: bool = False
     doubt: str = ""
-    seed: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        if self.games < 1:
+            raise BadInputError(f"a conformance check needs at least one game, got {self.games}")
+
+    def rely(self) -> None:
+        """Leave a check out where the games, or the rules that they are played by, are not to be relied upon."""
+        if self.doubt:
+            raise NotApplicable(f"not looked at: {self.doubt}")
 
     @property
     def ends(self) -> list[int]:
@@ -119,7 +132,7 @@ class Sample:
         """Text of a position, with the moves that led there."""
         return show_place(self.game, self.positions[row], self.history[row])
 
-    def rows(self, check: OpenCheck, rows: Iterable[int] | None = None) -> Iterator[tuple[int, Any]]:
+    def rows(self, check: CheckResult, rows: Iterable[int] | None = None) -> Iterator[tuple[int, Any]]:
         """Go through rows, all by default, and their positions; failures meanwhile end in the position."""
         for row in range(len(self.positions)) if rows is None else rows:
             check.place = partial(self.place, row)
@@ -177,13 +190,10 @@ def columns_of(game: Game, positions: list[Any]) -> Any:
     return columns
 
 
-def sample_of(game: Game, games: int, seed: int, examination: Examination) -> Sample:
+def sample_of(game: Game, games: int, seed: int, report: ConformanceReport) -> Sample:
     """Play random games of a game whose rules are not themselves under examination, no more than tell something."""
-    if games < 1:
-        raise BadInputError(f"a conformance check needs at least one game, got {games}")
-    sample = Sample(game)
-    with examination.check("play", "random games can be played") as check:
-        play_sample(sample, games, seed, check, most_positions=MOST_POSITIONS)
+    sample = Sample(game, games=games, seed=seed)
+    report.run("play", "random games can be played", lambda check: play_sample(sample, check, MOST_POSITIONS))
     return sample
 
 
@@ -235,16 +245,16 @@ def moves_in(game: Game, buffer: NDArray[np.int32], count: Any) -> list[int]:
     return moves
 
 
-def play_sample(sample: Sample, games: int, seed: int, check: OpenCheck, *, most_positions: int | None = None) -> None:
-    """Play random games into ``sample``, with every check that needs the game's course.
+def play_sample(sample: Sample, check: CheckResult, most_positions: float = math.inf) -> None:
+    """Play the random games of a sample, with every check that needs a game's course.
 
     No game begins when there are ``most_positions`` or more.
     What has been played when a promise breaks stays in the sample, without the position that broke it.
     """
-    game, sample.broken_off, sample.seed = sample.game, True, seed
-    generator = random.Random(seed)  # noqa: S311 - no secret depends on it
-    for _ in range(games):
-        if most_positions is not None and len(sample.positions) >= most_positions:
+    game, sample.broken_off = sample.game, True
+    generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
+    for _ in range(sample.games):
+        if len(sample.positions) >= most_positions:
             break
         position = game.initial_position
         history: tuple[int, ...] = ()

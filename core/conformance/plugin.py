@@ -9,7 +9,7 @@ from glem.core.conformance.fitter import check_fitter
 from glem.core.conformance.learning import check_learning
 from glem.core.conformance.report import CheckResult, ConformanceReport
 from glem.core.conformance.rules import check_game
-from glem.core.errors import GlemError
+from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning, has_learning, load_learning
 from glem.core.fitting.least_squares import FitSettings
@@ -65,35 +65,27 @@ def check_plugin(
     BadInputError
         There are no games to play.
     """
+    if games < 1:
+        raise BadInputError(f"a conformance check needs at least one game, got {games}")
     game = load_game(name)
-    chosen = [part for part in PARTS if not only or part in only]
     reports: list[ConformanceReport] = []
-
-    def passed() -> bool:
-        return all(report.passed for report in reports)
-
-    if "rules" in chosen:
-        reports.append(check_game(game, games=games, seed=seed, plain=plain, progress=progress))
-    if plain:
-        return tuple(reports)
-    learning: Learning | None = None
-    for part in chosen:
+    for part in PARTS:
+        if (only and part not in only) or (plain and part != "rules"):
+            continue
         if part == "rules":
+            reports.append(check_game(game, games=games, seed=seed, plain=plain, progress=progress))
             continue
-        subject = f"{part} of {game.title}"
-        if not passed():
-            reports.append(_skipped(subject, "what it builds on breaks a promise"))
-            continue
-        if not has_learning(name):
-            reports.append(_skipped(subject, "the game gives nothing to learning"))
-            continue
-        if learning is None:
+        report = ConformanceReport(f"{part} of {game.title}")
+        if not all(earlier.passed for earlier in reports):
+            report.results.append(_skipped("what it builds on breaks a promise"))
+        elif not has_learning(name):
+            report.results.append(_skipped("the game gives nothing to learning"))
+        else:
             try:
-                learning = load_learning(name)
+                report = _examine_part(part, load_learning(name), games, seed, progress)
             except GlemError as error:
-                reports.append(_failed(subject, str(error)))
-                continue
-        reports.append(_examine_part(part, learning, games, seed, progress))
+                report.results.append(CheckResult("load", "it can be loaded", 1, [str(error)], 1))
+        reports.append(report)
     return tuple(reports)
 
 
@@ -103,17 +95,10 @@ def _examine_part(part: str, learning: Learning, games: int, seed: int, progress
     if part == "fitter":
         fitter = FitSettings.default().fitter
         return check_fitter(fitter, learning=learning, games=min(games, _FITTER_GAMES), seed=seed, progress=progress)
-    try:
-        own = None if learning.default_evaluation is None else value_part(learning.default_evaluation())
-        evaluation = random_evaluation(learning, seed) if own is None else own
-    except GlemError as error:
-        return _failed(f"evaluation of {learning.game.title}", str(error))
+    own = None if learning.default_evaluation is None else value_part(learning.default_evaluation())
+    evaluation = random_evaluation(learning, seed) if own is None else own
     return check_evaluation(evaluation, games=min(games, _EVALUATION_GAMES), seed=seed, progress=progress)
 
 
-def _skipped(subject: str, reason: str) -> ConformanceReport:
-    return ConformanceReport(subject, (CheckResult("all", "see the documentation", skipped=reason),))
-
-
-def _failed(subject: str, text: str) -> ConformanceReport:
-    return ConformanceReport(subject, (CheckResult("load", "it can be loaded", 1, (text,), 1),))
+def _skipped(reason: str) -> CheckResult:
+    return CheckResult("all", "see the documentation", skipped=reason)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from attrs import define, field
@@ -17,14 +16,30 @@ from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import ConformanceError, GlemError
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["BrokenPromise", "CheckResult", "ConformanceReport", "Examination", "OpenCheck", "examine"]
+__all__ = [
+    "BrokenPromise",
+    "CheckResult",
+    "ConformanceReport",
+    "NotApplicable",
+    "Suite",
+]
+
+_Look = TypeVar("_Look", bound=Callable[..., None])
 
 _SHOWN_FAILURES = 3
 _OUT_OF_BOUNDS = re.compile(r"out of bounds for (u?int\d+)")
 _CORE = Path(__file__).resolve().parents[1]
 
 
-@define(frozen=True)
+class BrokenPromise(Exception):  # noqa: N818 - never leaves this package, where it reads as what it is
+    """Ends a check that cannot go on."""
+
+
+class NotApplicable(Exception):  # noqa: N818 - never leaves this package either
+    """Ends a check that does not apply: its text says why; without a text the report does not name the check."""
+
+
+@define
 class CheckResult:
     """One promise and how it was kept.
 
@@ -47,14 +62,28 @@ class CheckResult:
     name: str
     promise: str
     cases: int = 0
-    failures: tuple[str, ...] = ()
+    failures: list[str] = field(factory=list)
     failure_count: int = 0
     skipped: str = ""
+    place: Callable[[], str] | None = field(default=None, init=False, repr=False, eq=False)
+    """Describes the position that is being looked at, if one is: failures end in it."""
+
+    def fail(self, text: str) -> None:
+        """Record a failure; only the first few texts are kept."""
+        self.failure_count += 1
+        if len(self.failures) < _SHOWN_FAILURES:
+            self.failures.append(text if self.place is None else f"{text}, {self.place()}")
+
+    def expect(self, kept: Any, text: str) -> None:
+        """Count a case and record a failure unless the promise was kept."""
+        self.cases += 1
+        if not kept:
+            self.fail(text)
 
 
-@define(frozen=True)
+@define
 class ConformanceReport:
-    """All results of one examination; prints itself as a table of lines.
+    """All results of one examination, as they come in; prints itself as a table of lines.
 
     Parameters
     ----------
@@ -67,8 +96,8 @@ class ConformanceReport:
     """
 
     subject: str
-    results: tuple[CheckResult, ...]
-    notes: tuple[str, ...] = ()
+    results: list[CheckResult] = field(factory=list)
+    notes: list[str] = field(factory=list)
 
     @property
     def passed(self) -> bool:
@@ -101,43 +130,63 @@ class ConformanceReport:
         lines.extend(f"  note {note}" for note in self.notes)
         return "\n".join(lines)
 
+    def run(
+        self,
+        name: str,
+        promise: str,
+        look: Callable[[CheckResult], None],
+        why_plain: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """Run a check; whatever a plugin's code raises is a failure of it.
 
-class BrokenPromise(Exception):  # noqa: N818 - never leaves this package, where it reads as what it is
-    """Ends a check that cannot go on."""
+        Parameters
+        ----------
+        name, promise
+            Of the check.
+        look
+            Makes the check.
+        why_plain
+            Of a check that needs compiled code: why the plugin's functions could not be compiled, so that it does not
+            apply; None if they could. Asked before and after the check.
+        """
+        check = CheckResult(name, promise)
+        try:
+            if why_plain() is None:
+                look(check)
+        except NotApplicable as reason:
+            check.skipped = str(reason)
+            if not check.skipped:
+                return
+        except (BrokenPromise, GlemError) as error:
+            check.fail(str(error))
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+            check.fail(f"{type(error).__name__}: {error}{_line_of(error)}{_hint_for(error)}")
+        if plain := why_plain():
+            check = CheckResult(name, promise, skipped=f"runs as plain Python: {plain}")
+            self.note(f"runs as plain Python, many times slower: {plain}")
+        check.cases = max(check.cases, check.failure_count)
+        self.results.append(check)
 
+    def examine(
+        self, steps: Sequence[Callable[[ConformanceReport], None]], progress: Progress = SILENT
+    ) -> ConformanceReport:
+        """Take the steps of an examination one after the other, under a display of how far it is."""
+        # The results say which functions run as plain Python; plain rules may wrap around as they do compiled.
+        with (
+            progress(f"check {self.subject}", len(steps)) as task,
+            np.errstate(over="ignore"),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore", PlainRulesWarning)
+            for step in steps:
+                step(self)
+                task.advance()
+        return self
 
-@define
-class OpenCheck:
-    """A check under way.
-
-    Parameters
-    ----------
-    cases, failures, failure_count
-        So far.
-    place
-        Describes the position that is being looked at, if one is: failures end in it.
-    """
-
-    cases: int = 0
-    failures: list[str] = field(factory=list)
-    failure_count: int = 0
-    place: Callable[[], str] | None = None
-
-    def fail(self, text: str) -> None:
-        """Record a failure; only the first few texts are kept."""
-        self.failure_count += 1
-        if len(self.failures) < _SHOWN_FAILURES:
-            self.failures.append(text if self.place is None else f"{text}, {self.place()}")
-
-    def expect(self, kept: Any, text: str) -> None:
-        """Count a case and record a failure unless the promise was kept."""
-        self.cases += 1
-        if not kept:
-            self.fail(text)
-
-    def result(self, name: str, promise: str) -> CheckResult:
-        """Close the check."""
-        return CheckResult(name, promise, max(self.cases, self.failure_count), tuple(self.failures), self.failure_count)
+    def note(self, text: str) -> None:
+        """Add what is worth knowing and breaks no promise, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
 
 def _line_of(error: Exception) -> str:
@@ -158,78 +207,39 @@ def _hint_for(error: Exception) -> str:
     return f"; constants and shifts that meet a np.{found[1]} are {kind}, as in {kind.replace('...', '1')} << {kind}"
 
 
-class Examination:
-    """Collects the results of checks; whatever a plugin's code raises becomes a failure of the check under way."""
+class Suite:
+    """Checks in the order in which they are entered."""
 
-    def __init__(self, subject: str) -> None:
-        self.subject = subject
-        self._results: list[CheckResult] = []
-        self._notes: list[str] = []
+    def __init__(self) -> None:
+        self._steps: list[Callable[..., None]] = []
 
-    @contextlib.contextmanager
-    def check(self, name: str, promise: str) -> Iterator[OpenCheck]:
-        """Open a check; an exception in the block is a failure of it."""
-        check = OpenCheck()
-        with _caught(check):
-            yield check
-        self._results.append(check.result(name, promise))
-
-    def compare_compiled(
-        self, name: str, promise: str, body: Callable[[OpenCheck], None], why_plain: Callable[[], str | None]
-    ) -> None:
-        """Run a check that needs compiled code; where numba cannot compile the plugin's functions, it does not apply.
+    def promise(
+        self, name: str, text: str, why_plain: Callable[..., str | None] = lambda *subject: None
+    ) -> Callable[[_Look], _Look]:
+        """Enter a check: a function of the result under way and the subject.
 
         Parameters
         ----------
-        name, promise, body
-            The check.
+        name, text
+            Of the promise.
         why_plain
-            Why the functions could not be compiled, None if they could; asked before and after the check.
+            As of :meth:`ConformanceReport.run`, a function of the subject.
         """
-        check = OpenCheck()
-        if why_plain() is None:
-            with _caught(check):
-                body(check)
-        reason = why_plain()
-        if reason is None:
-            self._results.append(check.result(name, promise))
-        else:
-            self.skip(name, promise, f"runs as plain Python: {reason}")
-            self.note(f"runs as plain Python, many times slower: {reason}")
 
-    def skip(self, name: str, promise: str, reason: str) -> None:
-        """Record that a check does not apply."""
-        self._results.append(CheckResult(name, promise, skipped=reason))
+        def enter(look: _Look) -> _Look:
+            def take(report: ConformanceReport, *subject: Any) -> None:
+                report.run(name, text, lambda check: look(check, *subject), lambda: why_plain(*subject))
 
-    def note(self, text: str) -> None:
-        """Add what is worth knowing and breaks no promise, once."""
-        if text not in self._notes:
-            self._notes.append(text)
+            self._steps.append(take)
+            return look
 
-    def report(self) -> ConformanceReport:
-        """All results so far."""
-        return ConformanceReport(self.subject, tuple(self._results), tuple(self._notes))
+        return enter
 
+    def step(self, take: _Look) -> _Look:
+        """Enter a function of the report and the subject, which makes as many checks as it likes."""
+        self._steps.append(take)
+        return take
 
-@contextlib.contextmanager
-def _caught(check: OpenCheck) -> Iterator[None]:
-    try:
-        yield
-    except (BrokenPromise, GlemError) as error:
-        check.fail(str(error))
-    except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
-        check.fail(f"{type(error).__name__}: {error}{_line_of(error)}{_hint_for(error)}")
-
-
-def examine(examination: Examination, steps: Sequence[Callable[[], None]], progress: Progress = SILENT) -> None:
-    """Take the steps of an examination one after the other, under a display of how far it is."""
-    # The report says which functions run as plain Python; plain rules may wrap around as they do compiled.
-    with (
-        progress(f"check {examination.subject}", len(steps)) as task,
-        np.errstate(over="ignore"),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore", PlainRulesWarning)
-        for step in steps:
-            step()
-            task.advance()
+    def of(self, *subject: Any) -> list[Callable[[ConformanceReport], None]]:
+        """Give the checks a subject: they become functions of the report alone."""
+        return [lambda report, take=take: take(report, *subject) for take in self._steps]  # type: ignore[misc]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from glem.core.conformance.compiled_rules import AGREEMENT, check_compiled
-from glem.core.conformance.notation import check_formats, check_pickling, check_text
+from glem.core.conformance.compiled_rules import COMPILED
+from glem.core.conformance.notation import NOTATION
 from glem.core.conformance.playouts import (
     FIRST_PLIES,
     GUARD_ROWS,
@@ -25,22 +25,21 @@ from glem.core.conformance.playouts import (
     show,
     whole,
 )
-from glem.core.conformance.report import BrokenPromise, ConformanceReport, Examination, OpenCheck, examine
-from glem.core.conformance.searching import SEARCH_PLAY, SOLVER, check_search_functions, check_solver
-from glem.core.errors import BadInputError
+from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable, Suite
+from glem.core.conformance.searching import SEARCHING
 from glem.core.game.declarations import INTERFACE_VERSION
 from glem.core.game.game import Game
 from glem.core.tasks.progress import SILENT, Progress
 
 __all__ = ["check_game"]
 
+_RULES = Suite()
+
 _SIBLINGS = 4
 _SYMMETRY_SAMPLE = 60
 _HASH_WINDOW_BITS = 16
 _SHOWN_MOVES = 6
 _COUNTED_POSITIONS = 1000
-_REPEATABLE = "the rules depend on the position alone and change nothing"
-_SYMMETRIES = "the symmetries form a group and keep legal moves, play, ends and final scores"
 _CHANCE = "different results for the same position: chance, or a global that changes"
 
 
@@ -72,126 +71,100 @@ def check_game(
     BadInputError
         There are no games to play.
     """
-    if games < 1:
-        raise BadInputError(f"a conformance check needs at least one game, got {games}")
-    examination = Examination(game.title)
-    sample = Sample(game)
-
-    def where_played(name: str, promise: str, check: Callable[[], None]) -> Callable[[], None]:
-        """Step that is left out where the games, or the rules that they are played by, are not to be relied upon."""
-
-        def step() -> None:
-            if sample.doubt:
-                examination.skip(name, promise, f"not looked at: {sample.doubt}")
-            else:
-                check()
-
-        return step
-
-    steps: list[Callable[[], None]] = [
-        lambda: _check_facts(game, examination),
-        lambda: _check_playouts(game, games, seed, sample, examination),
-        where_played("repeatable", _REPEATABLE, lambda: _check_repeatable(game, sample, examination)),
-        lambda: _check_scores(game, sample, examination),
-        lambda: _note_course(game, sample, examination),
-        lambda: _check_hash(game, sample, examination),
-        where_played("symmetries", _SYMMETRIES, lambda: _check_symmetries(game, sample, examination)),
-        lambda: check_text(game, sample, examination),
-        lambda: check_formats(game, examination),
-        lambda: check_pickling(game, sample, examination),
-        where_played("search functions", SEARCH_PLAY, lambda: check_search_functions(game, sample, seed, examination)),
-        where_played("solver", SOLVER, lambda: check_solver(game, sample, examination)),
-    ]
-    if not plain:
-        steps.append(where_played("compiled", AGREEMENT, lambda: check_compiled(game, sample, examination)))
-    examine(examination, steps, progress)
-    return examination.report()
+    sample = Sample(game, seed=seed, games=games)
+    suites = (_RULES, NOTATION, SEARCHING) if plain else (_RULES, NOTATION, SEARCHING, COMPILED)
+    return ConformanceReport(game.title).examine(
+        [step for suite in suites for step in suite.of(game, sample)], progress
+    )
 
 
 # ---------------------------------------------------------------------------------------- plain rules
 
 
-def _check_facts(game: Game, examination: Examination) -> None:
-    with examination.check("facts", "the game's description is complete and consistent") as check:
-        check.cases += 1  # the declaration itself, which the constructor has looked at
-        check.expect(
-            game.interface_version == INTERFACE_VERSION,
-            f"interface_version is {game.interface_version}, this is glem with version {INTERFACE_VERSION}",
-        )
-        symmetric = game.symmetry_count > 1
-        check.expect(
-            (game.transform is not None) == (game.transform_move is not None) == symmetric,
-            "transform, transform_move and a symmetry_count above 1 go together",
-        )
-        for operation, function in game.rules.functions.items():
-            name = getattr(function, "__qualname__", repr(function))
-            check.expect("<" not in name, f"{operation} is {name}, expected a function of a module")
-
-
-def _check_playouts(game: Game, games: int, seed: int, sample: Sample, examination: Examination) -> None:
-    promise = (
-        "legal moves are in range, without repetition and inside their room, there are none exactly when the game is "
-        "over, play gives positions of one type, games end within max_plies"
+@_RULES.promise("facts", "the game's description is complete and consistent")
+def _check_facts(check: CheckResult, game: Game, sample: Sample) -> None:
+    check.cases += 1  # the declaration itself, which the constructor has looked at
+    check.expect(
+        game.interface_version == INTERFACE_VERSION,
+        f"interface_version is {game.interface_version}, this is glem with version {INTERFACE_VERSION}",
     )
-    with examination.check("play", promise) as check:
-        play_sample(sample, games, seed, check)
+    symmetric = game.symmetry_count > 1
+    check.expect(
+        (game.transform is not None) == (game.transform_move is not None) == symmetric,
+        "transform, transform_move and a symmetry_count above 1 go together",
+    )
+    for operation, function in game.rules.functions.items():
+        name = getattr(function, "__qualname__", repr(function))
+        check.expect("<" not in name, f"{operation} is {name}, expected a function of a module")
+
+
+@_RULES.step
+def _check_playouts(report: ConformanceReport, game: Game, sample: Sample) -> None:
+    """Play the random games."""
+    report.run(
+        "play",
+        "legal moves are in range, without repetition and inside their room, there are none exactly when the game is "
+        "over, play gives positions of one type, games end within max_plies",
+        lambda check: play_sample(sample, check),
+    )
     if not sample.positions:
         # What asks for no moves can be examined on it all the same.
         sample.doubt = "play is broken from the first position on"
         sample.add(game.initial_position, [], None, (), over=False)
 
 
-def _check_repeatable(game: Game, sample: Sample, examination: Examination) -> None:
-    with examination.check("repeatable", _REPEATABLE) as check:
+@_RULES.promise("repeatable", "the rules depend on the position alone and change nothing")
+def _check_repeatable(check: CheckResult, game: Game, sample: Sample) -> None:
+    sample.rely()
 
-        def doubt(text: str) -> None:
-            check.fail(text)
-            sample.doubt = f"the rules give {_CHANCE}"
+    def doubt(text: str) -> None:
+        check.fail(text)
+        sample.doubt = f"the rules give {_CHANCE}"
 
-        position, repeated = game.initial_position, True
-        for row, _ in sample.rows(check):
-            # The same games once more: a hidden state has moved on since.
-            fresh = not sample.history[row]
-            if not fresh and not repeated:
-                # What follows on another position is no new failure.
-                continue
-            position = game.initial_position if fresh else position
-            legal = list_moves(game, position)
-            repeated = legal == sample.legal[row]
-            check.cases += 1
-            if not repeated:
-                first, now = _moves_text(game, sample.legal[row]), _moves_text(game, legal)
-                doubt(f"legal_moves gives {_CHANCE}: {first}, then {now}")
-            # Another start and other numbers in the buffer than when the game was played.
-            shifted = np.zeros(2 * game.max_moves + GUARD_ROWS, np.int32)
-            count = game.legal_moves(position, shifted, 0)
-            check.cases += 1
-            if [int(move) for move in shifted[:count]] != legal:
-                check.fail(
-                    f"legal_moves depends on start or on what is in the buffer: {legal} from {GUARD_ROWS} on, "
-                    f"{shifted[:count]} from 0 on"
-                )
-            if game.count_moves is not None:
-                counted = game.count_moves(position)
-                check.expect(counted == len(legal), f"count_moves gives {counted}, there are {len(legal)}")
-            over = bool(game.is_over(position))
-            check.cases += 1
-            if over != sample.over[row]:
-                doubt(f"is_over gives {_CHANCE}: {not over}, then {over}")
-            move = sample.played[row]
-            if move is None or move not in legal:
-                continue
-            following = _after_others(game, position, move, legal)
-            again = game.play(position, move)
-            # The last game may have been broken off behind this row.
-            played = row + 1 < len(sample.positions) and bool(sample.history[row + 1])
-            before = sample.positions[row + 1] if played else following
-            check.cases += repeated
-            if repeated and not (same(before, following) and same(following, again)):
-                repeated = False
-                other = again if same(before, following) else before
-                doubt(f"play of {move_text(game, move)} gives {_CHANCE}: {_two_texts(game, other, following)}")
-            position = following
+    position, repeated = game.initial_position, True
+    for row, _ in sample.rows(check):
+        # The same games once more: a hidden state has moved on since.
+        fresh = not sample.history[row]
+        if not fresh and not repeated:
+            # What follows on another position is no new failure.
+            continue
+        position = game.initial_position if fresh else position
+        legal = list_moves(game, position)
+        repeated = legal == sample.legal[row]
+        check.cases += 1
+        if not repeated:
+            first, now = _moves_text(game, sample.legal[row]), _moves_text(game, legal)
+            doubt(f"legal_moves gives {_CHANCE}: {first}, then {now}")
+        # Another start and other numbers in the buffer than when the game was played.
+        shifted = np.zeros(2 * game.max_moves + GUARD_ROWS, np.int32)
+        count = game.legal_moves(position, shifted, 0)
+        check.cases += 1
+        if [int(move) for move in shifted[:count]] != legal:
+            check.fail(
+                f"legal_moves depends on start or on what is in the buffer: {legal} from {GUARD_ROWS} on, "
+                f"{shifted[:count]} from 0 on"
+            )
+        if game.count_moves is not None:
+            counted = game.count_moves(position)
+            check.expect(counted == len(legal), f"count_moves gives {counted}, there are {len(legal)}")
+        over = bool(game.is_over(position))
+        check.cases += 1
+        if over != sample.over[row]:
+            doubt(f"is_over gives {_CHANCE}: {not over}, then {over}")
+        move = sample.played[row]
+        if move is None or move not in legal:
+            continue
+        following = _after_others(game, position, move, legal)
+        again = game.play(position, move)
+        # The last game may have been broken off behind this row.
+        played = row + 1 < len(sample.positions) and bool(sample.history[row + 1])
+        before = sample.positions[row + 1] if played else following
+        check.cases += repeated
+        if repeated and not (same(before, following) and same(following, again)):
+            repeated = False
+            other = again if same(before, following) else before
+            doubt(f"play of {move_text(game, move)} gives {_CHANCE}: {_two_texts(game, other, following)}")
+        position = following
 
 
 def _two_texts(game: Game, one: Any, other: Any) -> str:
@@ -207,29 +180,28 @@ def _after_others(game: Game, position: Any, move: int, legal: list[int]) -> Any
     return game.play(position, move)
 
 
-def _check_scores(game: Game, sample: Sample, examination: Examination) -> None:
+@_RULES.promise("scores", "final scores are whole numbers within score_bounds, negated for the other side")
+def _check_scores(check: CheckResult, game: Game, sample: Sample) -> None:
     low, high = game.score_bounds
-    promise = "final scores are whole numbers within score_bounds, negated for the other side"
     if sample.broken_off and not any(sample.over[row] for row in sample.ends):
-        examination.skip("scores", promise, "not looked at: play is broken before a game has ended")
-        return
-    with examination.check("scores", promise) as check:
-        for _, position in sample.rows(check, sample.ends):
-            score = game.final_score(position)
-            if not whole(score):
-                raise BrokenPromise(f"final_score is {score!r}, expected a whole number")
-            again = game.final_score(position)
-            check.expect(again == score, f"final_score is {score}, then {again}")
-            check.expect(low <= score <= high, f"final_score {score} is outside score_bounds {low}..{high}")
-            if game.pass_move is not None:
-                # A pass changes only who is to move, so it tells what the end is worth to the other side.
-                other = game.play(position, game.pass_move)
-                check.expect(bool(game.is_over(other)), "the game is not over for the other side")
-                negated = game.final_score(other)
-                check.expect(negated == -score, f"final_score is {score}, for the other side {negated}")
+        raise NotApplicable("not looked at: play is broken before a game has ended")
+    for _, position in sample.rows(check, sample.ends):
+        score = game.final_score(position)
+        if not whole(score):
+            raise BrokenPromise(f"final_score is {score!r}, expected a whole number")
+        again = game.final_score(position)
+        check.expect(again == score, f"final_score is {score}, then {again}")
+        check.expect(low <= score <= high, f"final_score {score} is outside score_bounds {low}..{high}")
+        if game.pass_move is not None:
+            # A pass changes only who is to move, so it tells what the end is worth to the other side.
+            other = game.play(position, game.pass_move)
+            check.expect(bool(game.is_over(other)), "the game is not over for the other side")
+            negated = game.final_score(other)
+            check.expect(negated == -score, f"final_score is {score}, for the other side {negated}")
 
 
-def _note_course(game: Game, sample: Sample, examination: Examination) -> None:
+@_RULES.step
+def _note_course(report: ConformanceReport, game: Game, sample: Sample) -> None:
     """Note how the games went: no promise tells an illegal move or a wrong sign from the rules, their author does."""
     if sample.broken_off or sample.doubt:
         return
@@ -241,14 +213,14 @@ def _note_course(game: Game, sample: Sample, examination: Examination) -> None:
     if scores:
         winners = Counter((count + (score < 0)) % 2 for count, score in zip(plies, scores, strict=True) if score)
         won, lost = (sum(sign * score > 0 for score in scores) for sign in (-1, 1))
-        examination.note(
+        report.note(
             f"{len(scores)} random games: the first player won {winners[0]}, the second {winners[1]}, "
             f"{scores.count(0)} were drawn; who moved last won {won} and lost {lost}"
         )
     choices = [len(moves) for moves in sample.legal if moves]
     if choices:
         counts = ", ".join(map(str, _first_counts(game)))
-        examination.note(
+        report.note(
             f"{_range(plies, 'plies a game')}, {_range(choices, 'moves a position')}"
             + (f"; perft from the start {counts}" if counts else "")
         )
@@ -276,43 +248,44 @@ def _first_counts(game: Game) -> list[int]:
     return counts
 
 
-def _check_hash(game: Game, sample: Sample, examination: Examination) -> None:
-    promise = "hash_key is a 64-bit number, equal for equal positions, different and well scattered for others"
-    with examination.check("hash", promise) as check:
-        keys: dict[int, int] = {}
-        known: dict[tuple[Any, ...], int] = {}
-        for row, position in sample.rows(check):
-            given: Any = game.hash_key(position)
-            if not whole(given):
-                raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64")
-            key = int(given)
-            if not 0 <= key < 1 << 64:
-                raise BrokenPromise(f"hash_key gives {key}, expected 0 to 2^64 - 1")
-            content = tuple(value.item() for value in position)
-            first_key = known.setdefault(content, key)
-            check.expect(
-                first_key == key and int(game.hash_key(position)) == key,
-                f"hash_key gives one position {first_key:#x} and {key:#x}",
-            )
-            twin = keys.setdefault(key, row)
-            other = sample.positions[twin]
-            check.cases += 1
-            if not same(other, position) and not _differ_in_counter(game, other, position):
-                both = f"{sample.place(row)}\nand {sample.place(twin)}{_counter_advice(position, other)}"
-                check.place = partial(str, both)
-                check.fail(f"hash_key {key:#x} stands for two positions")
-        words = np.array(sorted(keys), np.uint64)
-        pairs = len(words) * (len(words) - 1) / 2 / 2**_HASH_WINDOW_BITS
-        for shift in range(0, 64, _HASH_WINDOW_BITS):
-            window = (words >> np.uint64(shift)) & np.uint64(2**_HASH_WINDOW_BITS - 1)
-            counts = np.unique(window, return_counts=True)[1].astype(np.float64)
-            found = float((counts * (counts - 1) / 2).sum())
-            # Pairs of random numbers meet by a Poisson law; ten standard deviations never happen by chance.
-            check.expect(
-                found <= pairs + 10 * pairs**0.5 + 10,
-                f"hash_key scatters badly: in bits {shift} to {shift + _HASH_WINDOW_BITS - 1}, {found:.0f} pairs of "
-                f"{len(words)} positions meet, chance makes {pairs:.0f}",
-            )
+@_RULES.promise(
+    "hash", "hash_key is a 64-bit number, equal for equal positions, different and well scattered for others"
+)
+def _check_hash(check: CheckResult, game: Game, sample: Sample) -> None:
+    keys: dict[int, int] = {}
+    known: dict[tuple[Any, ...], int] = {}
+    for row, position in sample.rows(check):
+        given: Any = game.hash_key(position)
+        if not whole(given):
+            raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64")
+        key = int(given)
+        if not 0 <= key < 1 << 64:
+            raise BrokenPromise(f"hash_key gives {key}, expected 0 to 2^64 - 1")
+        content = tuple(value.item() for value in position)
+        first_key = known.setdefault(content, key)
+        check.expect(
+            first_key == key and int(game.hash_key(position)) == key,
+            f"hash_key gives one position {first_key:#x} and {key:#x}",
+        )
+        twin = keys.setdefault(key, row)
+        other = sample.positions[twin]
+        check.cases += 1
+        if not same(other, position) and not _differ_in_counter(game, other, position):
+            both = f"{sample.place(row)}\nand {sample.place(twin)}{_counter_advice(position, other)}"
+            check.place = partial(str, both)
+            check.fail(f"hash_key {key:#x} stands for two positions")
+    words = np.array(sorted(keys), np.uint64)
+    pairs = len(words) * (len(words) - 1) / 2 / 2**_HASH_WINDOW_BITS
+    for shift in range(0, 64, _HASH_WINDOW_BITS):
+        window = (words >> np.uint64(shift)) & np.uint64(2**_HASH_WINDOW_BITS - 1)
+        counts = np.unique(window, return_counts=True)[1].astype(np.float64)
+        found = float((counts * (counts - 1) / 2).sum())
+        # Pairs of random numbers meet by a Poisson law; ten standard deviations never happen by chance.
+        check.expect(
+            found <= pairs + 10 * pairs**0.5 + 10,
+            f"hash_key scatters badly: in bits {shift} to {shift + _HASH_WINDOW_BITS - 1}, {found:.0f} pairs of "
+            f"{len(words)} positions meet, chance makes {pairs:.0f}",
+        )
 
 
 def _differ_in_counter(game: Game, one: Any, other: Any) -> bool:
@@ -336,33 +309,33 @@ def _counter_advice(one: Any, other: Any) -> str:
     )
 
 
-def _check_symmetries(game: Game, sample: Sample, examination: Examination) -> None:
+@_RULES.promise("symmetries", "the symmetries form a group and keep legal moves, play, ends and final scores")
+def _check_symmetries(check: CheckResult, game: Game, sample: Sample) -> None:
+    sample.rely()
     if game.transform is None or game.transform_move is None:
-        examination.skip("symmetries", _SYMMETRIES, "the game has none")
-        return
+        raise NotApplicable("the game has none")
     symmetries = range(game.symmetry_count)
     rows = sorted({*sample.some(_SYMMETRY_SAMPLE), *sample.ends[:_SYMMETRY_SAMPLE]})
-    with examination.check("symmetries", _SYMMETRIES) as check:
-        products = {pair: set(symmetries) for pair in itertools.product(symmetries, symmetries)}
-        for row, position in sample.rows(check, rows):
-            images = [game.transform(position, symmetry) for symmetry in symmetries]
-            for symmetry, image in enumerate(images):
-                check_position(game, image, f"transform by symmetry {symmetry}")
-            check.expect(same(images[0], position), "symmetry 0 is not the identity")
-            for first, second in products:
-                twice = game.transform(images[first], second)
-                products[first, second] &= {third for third in symmetries if same(images[third], twice)}
-                check.expect(
-                    products[first, second],
-                    f"symmetry {first}, then {second}, is none of the {game.symmetry_count} symmetries on the "
-                    "positions up to this one",
-                )
-                products[first, second] = products[first, second] or set(symmetries)
-            for symmetry, image in enumerate(images):
-                _check_image(game, sample, row, symmetry, image, check)
+    products = {pair: set(symmetries) for pair in itertools.product(symmetries, symmetries)}
+    for row, position in sample.rows(check, rows):
+        images = [game.transform(position, symmetry) for symmetry in symmetries]
+        for symmetry, image in enumerate(images):
+            check_position(game, image, f"transform by symmetry {symmetry}")
+        check.expect(same(images[0], position), "symmetry 0 is not the identity")
+        for first, second in products:
+            twice = game.transform(images[first], second)
+            products[first, second] &= {third for third in symmetries if same(images[third], twice)}
+            check.expect(
+                products[first, second],
+                f"symmetry {first}, then {second}, is none of the {game.symmetry_count} symmetries on the "
+                "positions up to this one",
+            )
+            products[first, second] = products[first, second] or set(symmetries)
+        for symmetry, image in enumerate(images):
+            _check_image(game, sample, row, symmetry, image, check)
 
 
-def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any, check: OpenCheck) -> None:
+def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any, check: CheckResult) -> None:
     assert game.transform is not None
     assert game.transform_move is not None
     moves = {move: game.transform_move(move, symmetry) for move in sample.legal[row]}

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, list_moves, moves_in, same, whole
-from glem.core.conformance.report import BrokenPromise, Examination, OpenCheck
+from glem.core.conformance.report import BrokenPromise, CheckResult, NotApplicable, Suite
 from glem.core.game.game import RULES, Game
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 
-__all__ = ["BRUTE_FORCE_NODES", "SEARCH_PLAY", "SOLVER", "check_search_functions", "check_solver"]
+__all__ = ["BRUTE_FORCE_NODES", "SEARCHING"]
+
+SEARCHING = Suite()
 
 _UNLIMITED = float("inf")
 _RANGES_OF_MOVES = {"extension": (0, _UNLIMITED), "move_order": (-1000, 1000), "move_hint": (-1000, 1000)}
@@ -26,45 +28,23 @@ BRUTE_FORCE_NODES = 1000
 _SOLVED_POSITIONS = 6
 _SOLVER_TABLE_MB = 1
 
-SEARCH_PLAY = "replaced rules agree with the game's own, moves as sets"
-"""Promise of the rules that the search uses in place of the game's own."""
 
-SOLVER = "the solver finds the value of positions near the end, a best move, a legal variation and the right result"
-"""Promise of the solver."""
-
-_TACTICAL = (
-    "tactical moves are legal ones, all of them (and the complement of their number) where the side to move cannot "
-    "stand still, and come to an end"
-)
-_NUMBERS = "the optional operations of the search keep to their ranges"
-
-
-def check_search_functions(game: Game, sample: Sample, seed: int, examination: Examination) -> None:
-    """Examine in plain Python whether ``Game.search_functions`` keep what :mod:`.optional_operations` promises."""
+@SEARCHING.promise("search functions", "replaced rules agree with the game's own, moves as sets")
+def _check_search_functions(check: CheckResult, game: Game, sample: Sample) -> None:
+    sample.rely()
     functions = game.search_functions
     if not functions:
-        examination.skip("search functions", SEARCH_PLAY, "the game has none")
-        return
-    with examination.check("search functions", SEARCH_PLAY) as check:
-        known = (*RULES, *OPTIONAL_OPERATIONS)
-        for name in functions:
-            likely = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"
-            check.expect(name in known, f"the search knows no operation {name!r}; {hint}")
-        for row, position in sample.rows(check):
-            _check_replaced(game, position, sample.legal[row], check)
-    if "tactical_moves" in functions:
-        with examination.check("tactical moves", _TACTICAL) as check:
-            for row, position in sample.rows(check):
-                _list_tactical(game, position, sample.legal[row])
-                check.cases += 1
-            _walk_tactically(game, sample, seed, check)
-    if any(name in functions for name in OPTIONAL_OPERATIONS[1:]):
-        with examination.check("search operations", _NUMBERS) as check:
-            _check_numbers(game, sample, check)
+        raise NotApplicable("the game has none")
+    known = (*RULES, *OPTIONAL_OPERATIONS)
+    for name in functions:
+        likely = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"
+        check.expect(name in known, f"the search knows no operation {name!r}; {hint}")
+    for row, position in sample.rows(check):
+        _check_replaced(game, position, sample.legal[row], check)
 
 
-def _check_replaced(game: Game, position: Any, legal: list[int], check: OpenCheck) -> None:
+def _check_replaced(game: Game, position: Any, legal: list[int], check: CheckResult) -> None:
     """Compare the rules that the search uses in place of the game's own."""
     functions = game.search_functions
     if "legal_moves" in functions:
@@ -117,8 +97,18 @@ def _list_tactical(game: Game, position: Any, legal: list[int]) -> list[int]:
     return moves if count >= 0 else []
 
 
-def _walk_tactically(game: Game, sample: Sample, seed: int, check: OpenCheck) -> None:
-    generator = random.Random(seed)  # noqa: S311 - no secret depends on it
+@SEARCHING.promise(
+    "tactical moves",
+    "tactical moves are legal ones, all of them (and the complement of their number) where the side to move cannot "
+    "stand still, and come to an end",
+)
+def _check_tactical_moves(check: CheckResult, game: Game, sample: Sample) -> None:
+    if sample.doubt or "tactical_moves" not in game.search_functions:
+        raise NotApplicable
+    for row, position in sample.rows(check):
+        _list_tactical(game, position, sample.legal[row])
+        check.cases += 1
+    generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
     for _, position in sample.rows(check, sample.some(_TACTICAL_WALKS)):
         for _ in range(game.max_plies + 1):
             moves = _list_tactical(game, position, list_moves(game, position))
@@ -137,8 +127,11 @@ def _in_range(value: Any, low: float, high: float, name: str) -> int:
     return int(value)
 
 
-def _check_numbers(game: Game, sample: Sample, check: OpenCheck) -> None:
+@SEARCHING.promise("search operations", "the optional operations of the search keep to their ranges")
+def _check_numbers(check: CheckResult, game: Game, sample: Sample) -> None:
     functions = game.search_functions
+    if sample.doubt or not set(OPTIONAL_OPERATIONS[1:]) & set(functions):
+        raise NotApplicable
     of_moves = [name for name in _RANGES_OF_MOVES if name in functions]
     extensions: list[int] = []
     # Of very many positions, every move of some and the move played of all.
@@ -228,11 +221,14 @@ def _brute_force(game: Game, position: Any, nodes: list[int]) -> _Value:
     return _Value(best, tuple(move for move, value in values.items() if -value.score == best), longest)
 
 
-def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
-    """Compare the game's solver with brute force near the end of the random games."""
+@SEARCHING.promise(
+    "solver",
+    "the solver finds the value of positions near the end, a best move, a legal variation and the right result",
+)
+def _check_solver(check: CheckResult, game: Game, sample: Sample) -> None:
+    sample.rely()
     if game.make_solver is None:
-        examination.skip("solver", SOLVER, "the game has none")
-        return
+        raise NotApplicable("the game has none")
     known: dict[int, _Value] = {}
     for end in sample.ends[:_SOLVED_POSITIONS]:
         row, deepest = end, None
@@ -247,15 +243,13 @@ def check_solver(game: Game, sample: Sample, examination: Examination) -> None:
     if sample.ends:
         known[sample.ends[0]] = _Value(int(game.final_score(sample.positions[sample.ends[0]])), (), 0)
     if not known:
-        examination.skip("solver", SOLVER, f"brute force solves no position in {BRUTE_FORCE_NODES} nodes")
-        return
-    with examination.check("solver", SOLVER) as check:
-        solver = game.make_solver(table_mb=_SOLVER_TABLE_MB)
-        for row, position in sample.rows(check, known):
-            _check_solution(game, solver, position, known[row], check)
+        raise NotApplicable(f"brute force solves no position in {BRUTE_FORCE_NODES} nodes")
+    solver = game.make_solver(table_mb=_SOLVER_TABLE_MB)
+    for row, position in sample.rows(check, known):
+        _check_solution(game, solver, position, known[row], check)
 
 
-def _check_solution(game: Game, solver: Any, position: Any, value: _Value, check: OpenCheck) -> None:
+def _check_solution(game: Game, solver: Any, position: Any, value: _Value, check: CheckResult) -> None:
     names = [game.format_move(move) for move in value.moves]
     bound = solver.plies_left(position)
     check.expect(bound >= value.longest, f"plies_left gives {bound}, {value.longest} moves are possible")

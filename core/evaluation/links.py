@@ -47,23 +47,6 @@ class Link:
         # 1 / (1 + exp(-x)) written so that no exponential overflows.
         return self.span * 0.5 * (1 + np.tanh(x / 2)) + self.low
 
-    def derivative(self, sums: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Compute g'(x) at each sum of weights, in float64."""
-        x = np.asarray(sums, np.float64)
-        if not self.span:
-            return np.ones_like(x)
-        share = 0.5 * (1 + np.tanh(x / 2))
-        return self.span * share * (1 - share)
-
-    def inverse(self, labels: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Sum of weights that gives each label; infinite at the bounds of the range and nan beyond."""
-        y = np.asarray(labels, np.float64)
-        if not self.span:
-            return y
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (y - self.low) / self.span
-            return np.log(share) - np.log1p(-share)
-
 
 IDENTITY = Link("identity")
 """g(x) = x: the label is a score."""

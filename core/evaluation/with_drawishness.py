@@ -88,9 +88,7 @@ class ResultEvaluation:
         return value + self.drawishness.strongest_weights(f"drawishness {self.drawishness!r}")
 
     @classmethod
-    def with_constant_drawishness(
-        cls, value: LinearEvaluation, drawishness: float, *, scale: float = 1.0, provenance: Any = None
-    ) -> Self:
+    def with_constant_drawishness(cls, value: LinearEvaluation, drawishness: float) -> Self:
         """Make one from a value whose drawishness is the same everywhere.
 
         Parameters
@@ -99,15 +97,13 @@ class ResultEvaluation:
             Under the logistic link.
         drawishness
             alpha, above 0 and below 1.
-        scale, provenance
-            As for the class.
         """
         if not 0 < drawishness < 1:
             raise BadInputError(f"a constant drawishness lies above 0 and below 1, got {drawishness}")
         log_odds = math.log(drawishness) - math.log1p(-drawishness)
         learning = value.learning
         part = LinearEvaluation(learning, np.full(len(learning.phases), log_odds, np.float32), link=LOGISTIC)
-        return cls(value, part, scale, {} if provenance is None else provenance)
+        return cls(value, part)
 
     @property
     def learning(self) -> Learning:

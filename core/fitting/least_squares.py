@@ -20,7 +20,7 @@ from glem.core.features.learning import Learning
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules
 from glem.core.fitting.fitters import Fitter
-from glem.core.fitting.packed.blocks import LinearTerms, active_configurations
+from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.patterns.patterns import PatternSet
@@ -185,20 +185,14 @@ def train(
     configurations = None
     if terms.configurations is not None:
         configurations = active_configurations(terms.configurations, terms.classes, most_specific=terms.most_specific)
+    linear = LinearTerms.from_names(learning.features, terms.linear)
+    packing = Packing(len(learning.phases), terms.patterns, configurations, terms.class_count, linear)
 
     def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
         """Fit on some positions."""
         columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
-        design = Design.build(
-            value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK),
-            phase_count=len(learning.phases),
-            patterns=terms.patterns,
-            configurations=configurations,
-            configuration_count=terms.class_count,
-            linear=LinearTerms.from_names(learning.features, terms.linear),
-            jobs=jobs,
-            progress=progress,
-        )
+        chunks = value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
+        design = Design.build(chunks, packing, jobs=jobs, progress=progress)
         return fit_phases(
             design,
             positions.label[rows],
@@ -234,14 +228,18 @@ def train(
 
 
 def _joined(fitted: Mapping[int, PhaseWeights], phase_count: int) -> PhaseWeights:
-    """Weights of all phases, each from a fit of its own; a phase without positions takes those of the nearest one."""
+    """Weights of all phases, each from a fit of its own, which knows no other weights.
+
+    A phase without positions takes those of the nearest one.
+    """
     nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(phase_count)]
     own = [fitted[number] for number in nearest]
-    kinds = ("bias", "patterns", "configurations", "linear")
-    arrays: Any = {kind: np.array([getattr(fitted[number], kind)[number] for number in nearest]) for kind in kinds}
-    match_counts = np.array([weights.match_counts[phase] for phase, weights in enumerate(own)])
+    kinds = ("bias", "patterns", "configurations", "linear", "match_counts")
+    arrays: Any = {
+        kind: np.array([getattr(weights, kind)[phase] for phase, weights in enumerate(own)]) for kind in kinds
+    }
     results = tuple(weights.results[phase] for phase, weights in enumerate(own))
-    return PhaseWeights(**arrays, match_counts=match_counts, link=own[0].link, results=results)
+    return PhaseWeights(**arrays, link=own[0].link, results=results)
 
 
 def _evaluation(

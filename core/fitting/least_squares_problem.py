@@ -142,13 +142,6 @@ class LeastSquares:
             if targets is None
             else [tuple(sources) for sources in targets]
         )
-        if not self.l2 >= 0:
-            raise BadInputError(f"the L2 penalty is {l2}, it must not be negative")
-        for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out)):
-            if array is not None and np.shape(array) != (len(design),):
-                raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
-        if expansion is not None and expansion.shape[0] != self.weight_count:
-            raise BadInputError(f"the expansion makes {expansion.shape[0]} weights of {self.weight_count}")
         self._slabs: list[_Slab] = []
         self._spread(labels, weights, held_out)
 
@@ -181,8 +174,6 @@ class LeastSquares:
             raise BadInputError("labels must be finite or nan, weights at least 0")
         self.total_weight = float(self._row_weights.sum(dtype=np.float64))
         self.held_weight = float(self._held_weights.sum(dtype=np.float64))
-        if self.total_weight <= 0:
-            raise BadInputError("there are no labelled positions to fit")
 
     # ------------------------------------------------------------------------------------------ sizes
 
@@ -272,17 +263,13 @@ class LeastSquares:
     def _descent(self, spread: NDArray[np.float64], parameters: Vector) -> Vector:
         """Gradient of the objective divided by -2, from that of the errors by the entries of spread vectors."""
         gradient = np.array([self.design.columns.gather(own) for own in spread])
-        return self._parameters_of(gradient) - self._penalty_gradient(parameters)
+        shrinking = self._penalties * self.weights_of(parameters).ravel()
+        return self._parameters_of(gradient) - self._parameters_of(shrinking)
 
     def _parameters_of(self, gradient: NDArray[np.float64]) -> Vector:
         """Gradient with regard to the parameters, from that with regard to the weights."""
         flat = gradient.ravel()
         return flat if self.expansion is None else np.asarray(self.expansion.T @ flat, np.float64)
-
-    def _penalty_gradient(self, parameters: Vector) -> Vector | float:
-        if not self.l2:
-            return 0.0
-        return self._parameters_of(self._penalties * self.weights_of(parameters).ravel())
 
     # ------------------------------------------------------------------------------------------ passes
 
@@ -368,12 +355,11 @@ class LeastSquares:
             return tuple(errors_along(sums[rows], steps[rows], np.float64(length), *own, link))
 
         value, slope, curvature = self._summed(work)
-        if self.l2:
-            along = self.weights_of(direction).ravel()
-            here = self.weights_of(parameters).ravel() + length * along
-            value += inner(self._penalties, here * here)
-            slope += inner(self._penalties, here * along)
-            curvature += inner(self._penalties, along * along)
+        along = self.weights_of(direction).ravel()
+        here = self.weights_of(parameters).ravel() + length * along
+        value += inner(self._penalties, here * here)
+        slope += inner(self._penalties, here * along)
+        curvature += inner(self._penalties, along * along)
         return Along(value / 2, slope, curvature)
 
     def straight_curvature(self, steps: NDArray[np.float32], direction: Vector) -> float:
@@ -389,8 +375,6 @@ class LeastSquares:
         return (errors.training * self.total_weight + self._penalty(parameters)) / 2
 
     def _penalty(self, parameters: Vector) -> float:
-        if not self.l2:
-            return 0.0
         weights = self.weights_of(parameters).ravel()
         return inner(self._penalties, weights * weights)
 

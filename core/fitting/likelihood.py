@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve
 
+from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
@@ -261,9 +262,7 @@ def _chunks(
             chunk = LikelihoodChunk(values, phase, some.result, game[rows], outside[rows])
             if window is not None:
                 near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
-                chunk = LikelihoodChunk(
-                    values[near], phase[near], chunk.result[near], chunk.game[near], chunk.held_out[near]
-                )
+                chunk = rows_of(chunk, near)
             yield chunk
 
 

@@ -161,10 +161,6 @@ class LikelihoodProblem:
     ) -> None:
         if not 0 <= l2 < math.inf:
             raise BadInputError(f"the L2 penalty is {l2}, it must be finite and not negative")
-        for name, part, terms in (("value", value, rows.value), ("drawishness", draw, rows.draw)):
-            expected = terms.phase_count, terms.layout.item_count
-            if part.prior.shape != expected:
-                raise BadInputError(f"prior weights of the {name} are {part.prior.shape}, expected {expected}")
         self.rows, self.value, self.draw = rows, value, draw
         self.scale, self.l2, self.fit_scale, self.jobs = scale, float(l2), fit_scale, jobs
         self._least = math.log(floor) if floor else -math.inf

@@ -174,14 +174,12 @@ def fit_phases(
     training = ~np.isnan(labels) if held_out is None else ~np.isnan(labels) & ~held_out
     match_counts = _matches(design, np.where(training, row_weights, np.float32(0)))
     plan = None
+    groups = [[sources] for sources in targets]
     if count_rules is not None:
-        always = design.layout.linear + 1
-        plan = count_rules.plan(match_counts, always)
+        if phases is not None:
+            raise BadInputError("count rules fit all phases together: name no single ones")
+        plan = count_rules.plan(match_counts, always=design.layout.linear + 1)
         groups = [targets]
-    else:
-        groups = [[sources] for sources in targets]
-    if phases is not None and count_rules is not None:
-        raise BadInputError("count rules fit all phases together: name no single ones")
     known = np.flatnonzero(match_counts[:, -1] > 0)
     if phases is not None:
         known = np.intersect1d(known, np.asarray(phases, np.int64))
@@ -219,7 +217,17 @@ def fit_phases(
         distances = np.abs(np.arange(design.phase_count)[:, None] - known[::-1][None, :])
         nearest = len(known) - 1 - np.argmin(distances, axis=1)
         weights_by_phase = weights_by_phase[nearest]
-    return _phase_weights(design, weights_by_phase, match_counts, link, tuple(results), plan)
+    layout = design.layout
+    return PhaseWeights(
+        bias=weights_by_phase[:, layout.bias].copy(),
+        patterns=weights_by_phase[:, : layout.patterns].copy(),
+        configurations=weights_by_phase[:, layout.configuration_start : layout.linear_start].copy(),
+        linear=weights_by_phase[:, layout.linear_start : layout.bias] / np.array(design.linear.scales, np.float64),
+        match_counts=match_counts[:, : layout.linear_start].copy(),
+        link=link,
+        results=tuple(results),
+        plan=plan,
+    )
 
 
 def _matches(design: Design, row_weights: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -230,24 +238,3 @@ def _matches(design: Design, row_weights: NDArray[np.float32]) -> NDArray[np.flo
         own = [row_weights[design.positions_of(segment)] for segment in segments]
         matches.append(design.count_items(segments, np.concatenate([np.zeros(0, np.float32), *own]))[0])
     return np.array(matches)
-
-
-def _phase_weights(
-    design: Design,
-    weights: NDArray[np.float64],
-    match_counts: NDArray[np.float64],
-    link: Link,
-    results: tuple[FitResult | None, ...],
-    plan: WeightPlan | None,
-) -> PhaseWeights:
-    layout = design.layout
-    return PhaseWeights(
-        bias=weights[:, layout.bias].copy(),
-        patterns=weights[:, : layout.patterns].copy(),
-        configurations=weights[:, layout.configuration_start : layout.linear_start].copy(),
-        linear=weights[:, layout.linear_start : layout.bias] / np.array(design.linear.scales, np.float64),
-        match_counts=match_counts[:, : layout.linear_start].copy(),
-        link=link,
-        results=results,
-        plan=plan,
-    )

@@ -26,6 +26,8 @@ Vector = NDArray[np.float64]
 _SUFFICIENT = 1e-4
 _FLATTER = 0.9
 _LINE_STEPS = 40
+_MEMORY = 10
+"""Pairs of steps and changes of the gradient that stand for the curvature."""
 _SMALL_STEPS = 3
 """So many small improvements in a row are the end: a single one may be a bad line search."""
 
@@ -63,15 +65,12 @@ class Minimum:
         Whether the criterion stopped it, rather than a limit.
     reason
         Why it stopped.
-    evaluations
-        Calls of the function.
     """
 
     parameters: Vector
     monitor: Monitor
     converged: bool
     reason: str
-    evaluations: int
 
 
 def minimize(
@@ -82,7 +81,6 @@ def minimize(
     iterations: int = 200,
     patience: int | None = None,
     tolerance: float = 1e-8,
-    memory: int = 10,
     checkpoint: Checkpoint | None = None,
     save_every: int = 10,
     progress: Progress = SILENT,
@@ -103,14 +101,12 @@ def minimize(
         Stop after this many iterations without a better held-out error; None: never.
     tolerance
         Converged after three improvements in a row below this share of the value.
-    memory
-        Pairs of steps and changes of the gradient that stand for the curvature.
     checkpoint, save_every
         Where the state is kept every so many iterations; a state found there is continued, with the same result.
     progress
         Counts iterations.
     """
-    search = _Search(function, first_step, memory)
+    search = _Search(function, first_step)
     monitor = Monitor(patience)
     parameters, small = np.array(start, np.float64), 0
     state = checkpoint.load() if checkpoint is not None else None
@@ -118,7 +114,7 @@ def minimize(
         parameters, small = state["parameters"], int(state["small"])
         search.restore(state)
         monitor.restore(state)
-    here = search.at(parameters)
+    here = function(parameters)
     if state is None:
         monitor.record(here.errors, parameters)
     converged, reason = False, "the limit on iterations"
@@ -142,20 +138,15 @@ def minimize(
                 checkpoint.save(
                     {"parameters": parameters, "small": np.array(small), **search.state(), **monitor.state()}
                 )
-    return Minimum(monitor.chosen(parameters), monitor, converged, reason, search.evaluations)
+    return Minimum(monitor.chosen(parameters), monitor, converged, reason)
 
 
 class _Search:
     """Directions from the last steps, and the line search along them."""
 
-    def __init__(self, function: Callable[[Vector], Point], first_step: float, memory: int) -> None:
+    def __init__(self, function: Callable[[Vector], Point], first_step: float) -> None:
         self._function, self._first_step = function, first_step
-        self._pairs: deque[tuple[Vector, Vector]] = deque(maxlen=memory)
-        self.evaluations = 0
-
-    def at(self, parameters: Vector) -> Point:
-        self.evaluations += 1
-        return self._function(parameters)
+        self._pairs: deque[tuple[Vector, Vector]] = deque(maxlen=_MEMORY)
 
     def step(self, parameters: Vector, here: Point) -> tuple[Vector, Point] | None:
         """Parameters and function after a step; None where no step improves, along the gradient either."""
@@ -191,7 +182,7 @@ class _Search:
         better: tuple[Vector, Point] | None = None
         for _ in range(_LINE_STEPS):
             there_parameters = parameters + length * direction
-            there = self.at(there_parameters)
+            there = self._function(there_parameters)
             if not there.value <= here.value + _SUFFICIENT * length * slope:
                 high = length
             else:

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights
@@ -45,15 +44,13 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
     filling = np.zeros((count, count))
     all_games = problem.rows.game_count
     by_game: Any = csr_matrix((all_games, count))
-    for part in _parts(problem, parameters):
-        bread += (part.value.T @ part.value.multiply(part.information[:, 0, None])).toarray()
-        cross = (part.value.T @ part.draw.multiply(part.information[:, 1, None])).toarray()
+    for value, draw, information, by_units, by_odds, game in _parts(problem, parameters):
+        bread += (value.T @ value.multiply(information[:, 0, None])).toarray()
+        cross = (value.T @ draw.multiply(information[:, 1, None])).toarray()
         bread += cross + cross.T
-        bread += (part.draw.T @ part.draw.multiply(part.information[:, 2, None])).toarray()
-        slopes = part.value.multiply(part.by_units[:, None]) + part.draw.multiply(part.by_odds[:, None])
-        rows = csr_matrix(
-            (np.ones(len(part.game)), (part.game, np.arange(len(part.game)))), (all_games, len(part.game))
-        )
+        bread += (draw.T @ draw.multiply(information[:, 2, None])).toarray()
+        slopes = value.multiply(by_units[:, None]) + draw.multiply(by_odds[:, None])
+        rows = csr_matrix((np.ones(len(game)), (game, np.arange(len(game)))), (all_games, len(game)))
         by_game = by_game + rows @ slopes
     games = int((np.diff(by_game.indptr) > 0).sum())
     for start in range(0, all_games, _ROWS):
@@ -76,19 +73,13 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
     )
 
 
-@define(frozen=True, eq=False)
-class _Part:
-    """Some fitted rows: how x and z of each depend on the parameters, and what its result says of them."""
+def _parts(
+    problem: LikelihoodProblem, parameters: NDArray[np.float64]
+) -> Iterator[tuple[Any, Any, Matrix, Matrix, Matrix, NDArray[np.int64]]]:
+    """Fitted rows, some at a time, each with its weight.
 
-    value: Any
-    draw: Any
-    information: Matrix
-    by_units: Matrix
-    by_odds: Matrix
-    game: NDArray[np.int64]
-
-
-def _parts(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> Iterator[_Part]:
+    How x and z depend on the parameters, the information of x and z, the slopes of the log correctness, and the games.
+    """
     from scipy.sparse import csr_matrix, hstack
 
     weights = problem.weights_of(parameters)
@@ -112,14 +103,8 @@ def _parts(problem: LikelihoodProblem, parameters: NDArray[np.float64]) -> Itera
             if problem.fit_scale:
                 own.append(csr_matrix(-units[:, None]))
                 other.append(csr_matrix((len(rows), 1)))
-            yield _Part(
-                hstack(own, format="csr"),
-                hstack(other, format="csr"),
-                information * weight[:, None],
-                by_units * weight,
-                by_odds * weight,
-                block.game[rows],
-            )
+            jacobians = hstack(own, format="csr"), hstack(other, format="csr")
+            yield *jacobians, information * weight[:, None], by_units * weight, by_odds * weight, block.game[rows]
 
 
 def _terms(packed: Rows, rows: NDArray[np.int64], part: PartWeights) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -139,75 +139,64 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _position_problems(position: Any) -> list[str]:
+def _position_problems(position: Any) -> Iterator[str]:
     if not (isinstance(position, tuple) and hasattr(position, "_fields")):
-        return [f"initial_position is a {type(position).__name__}, expected a NamedTuple of numpy scalars"]
+        yield f"initial_position is a {type(position).__name__}, expected a NamedTuple of numpy scalars"
+        return
     if not position:
-        return ["initial_position has no fields, expected at least one numpy scalar"]
-    problems = []
+        yield "initial_position has no fields, expected at least one numpy scalar"
     for name, value in zip(getattr(position, "_fields", ()), position, strict=True):
+        field = f"field {name!r} of the initial position"
         if not isinstance(value, np.generic):
-            problems.append(
-                f"field {name!r} of the initial position is a {type(value).__name__}, expected a numpy scalar such as "
-                "np.uint64(0)"
-            )
+            yield f"{field} is a {type(value).__name__}, expected a numpy scalar such as np.uint64(0)"
         elif value.dtype.kind not in _FIELD_KINDS or value.dtype.itemsize > _FIELD_BYTES:
-            problems.append(
-                f"field {name!r} of the initial position is a numpy {value.dtype}, expected a whole number, a bool or "
-                "a float of at most 8 bytes"
-            )
-    return problems
+            yield f"{field} is a numpy {value.dtype}, expected a whole number, a bool or a float of at most 8 bytes"
 
 
-def _number_problems(game: Any) -> list[str]:
-    problems = [
-        f"{name} is {getattr(game, name)!r}, expected a whole number of at least 1"
-        for name in ("max_moves", "move_count", "max_plies", "symmetry_count")
-        if not _is_whole(getattr(game, name)) or getattr(game, name) < 1
-    ]
+def _size_problems(game: Any) -> Iterator[str]:
+    """Tell which numbers are none; without these problems :func:`_number_problems` can tell what they say together."""
+    for name in ("max_moves", "move_count", "max_plies", "symmetry_count"):
+        size = getattr(game, name)
+        if not _is_whole(size) or size < 1:
+            yield f"{name} is {size!r}, expected a whole number of at least 1"
     bounds = game.score_bounds
     if not (isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(_is_whole, bounds))):
-        problems.append(f"score_bounds is {bounds!r}, expected two whole numbers")
+        yield f"score_bounds is {bounds!r}, expected two whole numbers"
     elif bounds[0] > bounds[1]:
-        problems.append(f"score_bounds are {bounds}, expected the least first")
-    if problems:
-        return problems
-    problems += [
-        f"{name} is {size}, expected at most {most}: {what} are kept in 16 bits"
-        for name, size, most, what in (
-            ("move_count", game.move_count, 1 << 15, "moves"),
-            ("max_plies", game.max_plies, (1 << 15) - 1, "plies"),
-            ("the greatest size of score_bounds", max(map(abs, bounds)), (1 << 15) - 1, "scores"),
-        )
-        if size > most
-    ]
+        yield f"score_bounds are {bounds}, expected the least first"
+
+
+def _number_problems(game: Any) -> Iterator[str]:
+    for name, size, most, what in (
+        ("move_count", game.move_count, 1 << 15, "moves"),
+        ("max_plies", game.max_plies, (1 << 15) - 1, "plies"),
+        ("the greatest size of score_bounds", max(map(abs, game.score_bounds)), (1 << 15) - 1, "scores"),
+    ):
+        if size > most:
+            yield f"{name} is {size}, expected at most {most}: {what} are kept in 16 bits"
     if game.pass_move is not None and not (_is_whole(game.pass_move) and 0 <= game.pass_move < game.move_count):
-        problems.append(
-            f"pass_move is {game.pass_move!r}, expected None or a move below move_count = {game.move_count}"
-        )
+        yield f"pass_move is {game.pass_move!r}, expected None or a move below move_count = {game.move_count}"
     absent = [name for name in ("transform", "transform_move") if getattr(game, name) is None]
     if game.symmetry_count > 1 and absent:
-        problems.append(
-            f"symmetry_count is {game.symmetry_count}, but there is no {' and no '.join(absent)}: they belong together"
-        )
-    return problems
+        missing = " and no ".join(absent)
+        yield f"symmetry_count is {game.symmetry_count}, but there is no {missing}: they belong together"
 
 
-def _layout_problems(layout: Any) -> list[str]:
+def _layout_problems(layout: Any) -> Iterator[str]:
     if not hasattr(layout, "cell_names"):
-        return []
+        return
     rows, columns, names = layout
     if not (_is_whole(rows) and _is_whole(columns) and rows >= 1 and columns >= 1):
-        return [f"layout has {rows!r} rows and {columns!r} columns, expected whole numbers of at least 1"]
-    if not isinstance(names, tuple) or not all(isinstance(name, str) and name for name in names):
-        return [f"layout.cell_names is {names!r}, expected a tuple of texts"]
-    if names and len(names) != rows * columns:
-        return [f"layout.cell_names has {len(names)} names, expected {rows * columns}, row by row from the top left"]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    return [f"layout.cell_names has {twice[0]!r} twice, expected different names"] if twice else []
+        yield f"layout has {rows!r} rows and {columns!r} columns, expected whole numbers of at least 1"
+    elif not isinstance(names, tuple) or not all(isinstance(name, str) and name for name in names):
+        yield f"layout.cell_names is {names!r}, expected a tuple of texts"
+    elif names and len(names) != rows * columns:
+        yield f"layout.cell_names has {len(names)} names, expected {rows * columns}, row by row from the top left"
+    elif twice := [name for name, count in Counter(names).items() if count > 1]:
+        yield f"layout.cell_names has {twice[0]!r} twice, expected different names"
 
 
-def game_problems(game: Any) -> list[str]:
+def game_problems(game: Any) -> Iterator[str]:
     """Tell what is wrong with the fields of a game beside their kinds, without asking for any position.
 
     Parameters
@@ -215,19 +204,19 @@ def game_problems(game: Any) -> list[str]:
     game
         A :class:`~glem.core.game.game.Game` under construction.
 
-    Returns
-    -------
-    list
+    Yields
+    ------
+    str
         One sentence per problem.
     """
-    problems = []
     if isinstance(game.name, str) and not (game.name and game.name == game.name.strip()):
-        problems.append(f"name is {game.name!r}, expected a text such as 'my_game'")
+        yield f"name is {game.name!r}, expected a text such as 'my_game'"
     if (game.format_move_at is None) != (game.parse_move_at is None):
         absent = "format_move_at" if game.format_move_at is None else "parse_move_at"
-        problems.append(f"there is no {absent}: format_move_at and parse_move_at belong together")
-    positions = _position_problems(game.initial_position)
-    return [*problems, *positions, *_number_problems(game), *_layout_problems(game.layout)]
+        yield f"there is no {absent}: format_move_at and parse_move_at belong together"
+    yield from _position_problems(game.initial_position)
+    yield from list(_size_problems(game)) or _number_problems(game)
+    yield from _layout_problems(game.layout)
 
 
 def phases_problems(phases: Any) -> list[str]:

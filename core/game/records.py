@@ -21,6 +21,9 @@ CHUNK_SIZE = 20_000
 
 MAX_PROBLEMS = 100
 
+_COLUMNS = ("score", "theoretical_score", "theoretical_ply")
+"""Columns that all games have."""
+
 
 @define(frozen=True, eq=False, repr=False)
 class GameRecords:
@@ -94,9 +97,7 @@ class GameRecords:
         if count < 0 or (self.offsets[0], self.offsets[-1]) != ends or np.any(np.diff(self.offsets) < 0):
             raise BadInputError(f"offsets of game records must rise from 0 to the {len(self.moves)} moves")
         columns: dict[str, NDArray[Any]] = {
-            "score": self.score,
-            "theoretical_score": self.theoretical_score,
-            "theoretical_ply": self.theoretical_ply,
+            **{name: getattr(self, name) for name in _COLUMNS},
             **self.extra,
         }
         if (self.starts is None) != (self.start_side is None):
@@ -165,9 +166,7 @@ class GameRecords:
             self,
             moves=self.moves[places],
             offsets=offsets,
-            score=self.score[indices],
-            theoretical_score=self.theoretical_score[indices],
-            theoretical_ply=self.theoretical_ply[indices],
+            **{name: getattr(self, name)[indices] for name in _COLUMNS},
             extra={name: column[indices] for name, column in self.extra.items()},
             starts=None if self.starts is None else rows_of(self.starts, indices),
             start_side=None if self.start_side is None else self.start_side[indices],
@@ -222,12 +221,12 @@ class GameRecords:
         beginnings, start_side = _united_starts(
             [(part.starts, part.start_side) for part in parts], [len(part) for part in parts], initial_position
         )
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("moves", *_COLUMNS)
+        }
         return GameRecords(
-            moves=np.concatenate([part.moves for part in parts]),
+            **columns,
             offsets=offsets,
-            score=np.concatenate([part.score for part in parts]),
-            theoretical_score=np.concatenate([part.theoretical_score for part in parts]),
-            theoretical_ply=np.concatenate([part.theoretical_ply for part in parts]),
             extra=extra,
             names=names,
             starts=beginnings,

@@ -26,7 +26,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, evolve
@@ -72,15 +72,15 @@ class Change:
         Factor, amount or weight; nan where the verb has none.
     phases
         First and last phase as they were written, both inclusive; None for all.
-    of_drawishness
-        Whether the weights are those of the drawishness.
+    part
+        Whose weights: of the ``value`` or the ``drawishness``.
     """
 
     verb: str
     features: tuple[str, ...]
     number: float = math.nan
     phases: tuple[str, str] | None = None
-    of_drawishness: bool = False
+    part: str = "value"
 
 
 @define(frozen=True)
@@ -154,8 +154,8 @@ def parse_candidate(text: str, place: str) -> CandidateChange:
 
 
 def _parse_change(words: list[str], text: str) -> Change:
-    of_drawishness = words[0] == _DRAWISHNESS
-    words = words[of_drawishness:]
+    part = _DRAWISHNESS if words[0] == _DRAWISHNESS else "value"
+    words = words[part == _DRAWISHNESS :]
     phases = None
     if len(words) >= 3 and words[-3] == "in" and words[-2] in ("phase", "phases"):
         low, dash, high = words[-1].partition("-") if words[-2] == "phases" else (words[-1], "", "")
@@ -167,7 +167,7 @@ def _parse_change(words: list[str], text: str) -> Change:
     if verb == "fit":
         if len(words) < 2 or phases is not None:
             raise BadInputError(f"{text!r} should be: fit FEATURE..., in all phases")
-        return Change(verb, tuple(words[1:]), of_drawishness=of_drawishness)
+        return Change(verb, tuple(words[1:]), part=part)
     is_numbered = verb in _NUMBERED
     if len(words) != 2 + is_numbered:
         shape = f"{verb} FEATURE" + " NUMBER" * is_numbered
@@ -180,7 +180,7 @@ def _parse_change(words: list[str], text: str) -> Change:
             raise BadInputError(f"{words[2]!r} in {text!r} is no number") from None
         if not math.isfinite(number):
             raise BadInputError(f"{words[2]!r} in {text!r} is not finite")
-    return Change(verb, (words[1],), number, phases, of_drawishness)
+    return Change(verb, (words[1],), number, phases, part)
 
 
 # ------------------------------------------------------------------------------------------- application
@@ -254,24 +254,22 @@ def apply_changes(candidate: CandidateChange, evaluation: ResultEvaluation, refi
             continue
         for change in group:
             with reading(candidate.place):
-                if change.of_drawishness:
-                    evaluation = evolve(evaluation, drawishness=_changed(evaluation.drawishness, change))
-                else:
-                    evaluation = evolve(evaluation, value=_changed(evaluation.value, change))
+                changed: Any = {change.part: _changed(getattr(evaluation, change.part), change)}
+                evaluation = evolve(evaluation, **changed)
     return evaluation
 
 
 def _fitted_names(evaluation: ResultEvaluation, changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of what is to be fitted together of the value and of the drawishness."""
-    names: dict[bool, dict[str, None]] = {False: {}, True: {}}
+    names: dict[str, dict[str, None]] = {"value": {}, _DRAWISHNESS: {}}
     for change in changes:
-        part = evaluation.drawishness if change.of_drawishness else evaluation.value
+        part: LinearEvaluation = getattr(evaluation, change.part)
         known = [feature.name for feature in part.learning.features.features]
         for pattern in change.features:
             # A feature may be one that the evaluation does not have yet.
             found = (pattern,) if pattern == BIAS or pattern in known else _matching(pattern, part)
-            names[change.of_drawishness].update(dict.fromkeys(found))
-    return tuple(names[False]), tuple(names[True])
+            names[change.part].update(dict.fromkeys(found))
+    return tuple(names["value"]), tuple(names[_DRAWISHNESS])
 
 
 def _changed(part: LinearEvaluation, change: Change) -> LinearEvaluation:

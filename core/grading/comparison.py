@@ -20,7 +20,6 @@ from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
-from glem.core.errors import BadInputError
 from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings, checked_games, mean_by_game
 from glem.core.tasks.counts import counted
 
@@ -235,16 +234,7 @@ def compare(
         The same logarithms as given, where ``first`` and ``second`` are recalibrated.
     settings
         Floor, confidence, and samples of the tests.
-
-    Raises
-    ------
-    BadInputError
-        No positions, or different ones.
     """
-    if len(first) != len(second):
-        raise BadInputError(f"{names[0]} graded {len(first)} positions, {names[1]} {len(second)}: not the same ones")
-    if len(first) == 0:
-        raise BadInputError("no positions to compare on")
     logs = settings.floored(first), settings.floored(second)
     differences = logs[0] - logs[1]
     numbers = checked_games(game, len(differences))

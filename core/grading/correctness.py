@@ -116,8 +116,6 @@ def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
     """Small numbers of the games [N], from 0 on; every position is a game of its own where they are None."""
     if game is None:
         return np.arange(count)
-    if len(game) != count:
-        raise BadInputError(f"{count} positions have {len(game)} game numbers")
     numbers = np.asarray(game)
     if count and int(numbers.min()) >= 0 and int(numbers.max()) <= _SPARSEST * count:
         return numbers.astype(np.int64, copy=False)
@@ -153,17 +151,10 @@ def grade_of(
         Number of each position's game [N]; None where each position is from a game of its own.
     settings
         Floor, and confidence of the interval.
-
-    Raises
-    ------
-    BadInputError
-        There are no positions.
     """
     from scipy.special import stdtrit
 
     count = len(log_correctness)
-    if count == 0:
-        raise BadInputError("no positions to grade")
     mean, error, games = mean_by_game(settings.floored(log_correctness), checked_games(game, count))
     # Student's t with one degree of freedom less than games.
     reach = float(stdtrit(games - 1, 0.5 + settings.confidence / 2)) * error if games > 1 else math.nan

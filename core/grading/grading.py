@@ -150,10 +150,6 @@ class _Logs(NamedTuple):
     as_given: NDArray[np.float64]
     recalibrated: NDArray[np.float64] | None
 
-    @property
-    def graded(self) -> NDArray[np.float64]:
-        return self.as_given if self.recalibrated is None else self.recalibrated
-
 
 @define(frozen=True, eq=False)
 class _Grader:
@@ -181,11 +177,7 @@ class _Grader:
 
     def evaluation(self, name: str, prediction: Prediction) -> tuple[EvaluationGrade, _Logs]:
         count, settings = len(self.result), self.settings
-        if len(prediction.value) != count:
-            raise BadInputError(f"{name} has {len(prediction.value)} values for {count} positions")
         known = prediction.is_known
-        if not known.any():
-            raise BadInputError(f"{name} has no value for any of the {count:,} positions")
         rows: Any = slice(None) if known.all() else np.flatnonzero(known)
         result, game, said = self.result[rows], self.game[rows], prediction.select(rows)
         value, own = said.value, said.drawishness
@@ -201,14 +193,15 @@ class _Grader:
             found[rows] = known
             return found
 
-        spread = _Logs(everywhere(as_given), None if anew is None else everywhere(logs))
+        graded = everywhere(logs)
+        spread = _Logs(everywhere(as_given), None if anew is None else graded)
         draws, drawishness = np.empty(len(result)), fit.alpha(own)
         for part in blocks_of(len(result)):
             alpha = drawishness[part] if np.ndim(drawishness) else drawishness
             draws[part] = result_distribution(value[part], fit.scale, alpha).draw
         grade = self.grade(
             name,
-            spread.graded,
+            graded,
             rows,
             as_given=grade_of(as_given, game, settings),
             fit=fit,
@@ -266,17 +259,12 @@ def grade_predictions(
     Raises
     ------
     BadInputError
-        Columns that are empty or differ in length, or an evaluation without any value.
+        More evaluations than are compared at a time.
     """
     if len(predictions) > _MOST_COMPARED:
         raise BadInputError(f"at most {_MOST_COMPARED} evaluations are compared at a time, got {len(predictions)}")
     count = len(result)
-    if count == 0:
-        raise BadInputError("no positions to grade")
     groups = {} if groupings is None else groupings
-    for what, column in [("sides", side), *((f"groups by {name}", one.group) for name, one in groups.items())]:
-        if column is not None and len(column) != count:
-            raise BadInputError(f"{count} results have {len(column)} {what}")
     # Of the first player, as the paper counts: who moves first has the better chances in most games.
     outcome = (result if side is None else result * side).astype(np.int64) + 1
     with np.errstate(divide="ignore"):

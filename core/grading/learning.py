@@ -1,9 +1,20 @@
-"""What learning by grading needs from files: games that decide, games to tune to, and candidates."""
+"""Learning by grading: candidate after candidate against the best evaluation so far (Ban 2012, algorithm 3).
+
+The baseline and a candidate predict the results of the same games; the candidate is accepted, and is the baseline from
+then on, if it grades higher and that is unlikely to be chance. The paper accepts any increase, which is an option here.
+
+The games that decide must not be those that a candidate was tuned to: a candidate fitted to the games that grade it
+would grade higher for knowing their results. So games are told apart by their keys, and tuning games among the
+deciding ones are refused.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +25,7 @@ from numpy.typing import NDArray
 
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
 from glem.core.evaluation.with_drawishness import ResultEvaluation
@@ -21,17 +33,396 @@ from glem.core.files.digests import file_digest
 from glem.core.files.names import distinct_names
 from glem.core.fitting.likelihood import BIAS, LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.game.game import Game
+from glem.core.grading.calibration import ScaleFit, log_correctness_of
 from glem.core.grading.changes import CandidateChange, Refit, apply_changes, check_candidates, read_candidates
-from glem.core.grading.trials import Candidate, Evaluation, deciding_games
+from glem.core.grading.comparison import compare
+from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
+from glem.core.grading.scorers.scorers import StaticScorer
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.reading import FileSummary, reading_remarks
 from glem.core.positions.selection.selection import SelectionRule
+from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["LearningGames", "listed_candidates", "read_learning_games"]
+__all__ = [
+    "Candidate",
+    "LearningGames",
+    "LearningRule",
+    "LearningRun",
+    "Verdict",
+    "deciding_games",
+    "learn",
+    "listed_candidates",
+    "read_learning_games",
+]
+
+Evaluation = LinearEvaluation | ResultEvaluation
+Floats = NDArray[np.float64]
 
 _CHANGED = "changed by learn"
 _LONGEST_HISTORY = 2000
+
+
+def deciding_games(
+    parts: Iterable[Positions], *, tuned: NDArray[np.uint64] | None = None, leave_out: bool = False
+) -> tuple[Positions, int]:
+    """Put the positions of the games that decide together; the second part is the number of games left out.
+
+    Parameters
+    ----------
+    parts
+        At least one position.
+    tuned
+        Keys of the games that candidates were tuned to.
+    leave_out
+        Leave such games out instead of refusing.
+
+    Raises
+    ------
+    BadInputError
+        There are no positions, or games that candidates were tuned to.
+    """
+    found = [part for part in parts if len(part)]
+    if not found:
+        raise BadInputError("no position is left to decide by: no finished games, or too short for the selection")
+    games = Positions.concatenate(found, renumber=False)
+    if tuned is None:
+        return games, 0
+    known = np.isin(games.game_key, tuned)
+    number = len(np.unique(games.record[known]))
+    if number and not leave_out:
+        raise BadInputError(
+            f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
+            "files, split one collection by --held-out, or leave these games out by --leave-out-tuned"
+        )
+    if known.all():
+        raise BadInputError("all games that decide are tuning games as well")
+    return games.select(~known), number
+
+
+@define(frozen=True)
+class LearningRule:
+    """When a candidate is accepted.
+
+    Parameters
+    ----------
+    level
+        Two-sided level of the test: the difference must be positive, its p-value below the level and its interval
+        above 0.
+    any_increase
+        The rule of the paper: any higher grade is accepted.
+    floor, resamples, seed
+        As of :class:`~glem.core.grading.correctness.GradingSettings`.
+    """
+
+    level: float = 0.05
+    any_increase: bool = False
+    floor: float = LEAST_CORRECTNESS
+    resamples: int = 10_000
+    seed: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise BadInputError(f"the level of a test is between 0 and 1, got {self.level}")
+
+    @property
+    def settings(self) -> GradingSettings:
+        """How candidates are graded and compared."""
+        return GradingSettings(self.floor, 1 - self.level, self.resamples, self.seed)
+
+    def __str__(self) -> str:
+        return "any higher grade" if self.any_increase else f"a higher grade, significant at {self.level:.3g}"
+
+
+_PLAIN_RULE = LearningRule()
+
+
+@define(frozen=True)
+class Candidate:
+    """What is tried.
+
+    Parameters
+    ----------
+    name
+        For people.
+    text
+        What it is: the change, or the evaluation's file.
+    make
+        Makes it out of the baseline.
+    digest
+        Of the evaluation's file; "" for a change.
+    """
+
+    name: str
+    text: str
+    make: Callable[[Evaluation], Evaluation]
+    digest: str = ""
+
+
+_KINDS: dict[str, Any] = {
+    "int": int,
+    "float": int | float,
+    "float | None": int | float | None,
+    "str": str,
+    "bool": bool,
+}
+
+
+@define(frozen=True)
+class Verdict:
+    """What became of a candidate.
+
+    Parameters
+    ----------
+    number
+        Of the candidate, from 1.
+    name, text
+        The candidate.
+    baseline
+        Name of what it was compared with.
+    grade, baseline_grade
+        Grades of both on the same positions.
+    difference
+        Mean log correctness of the candidate less that of the baseline.
+    error, low, high
+        Its standard error and bootstrap interval, by game.
+    p_value
+        Two-sided, of the sign-flip test.
+    accepted
+        Whether it is the baseline from now on.
+    scale, drawishness
+        b of the candidate, and its constant drawishness; None where it has its own.
+    positions, games
+        What decided.
+    seconds
+        Time it took.
+    digest
+        Of the candidate's file; "" for a change.
+    """
+
+    number: int
+    name: str
+    text: str
+    baseline: str
+    grade: float
+    baseline_grade: float
+    difference: float
+    error: float
+    low: float
+    high: float
+    p_value: float
+    accepted: bool
+    scale: float
+    drawishness: float | None
+    positions: int
+    games: int
+    seconds: float
+    digest: str = ""
+
+    @classmethod
+    def from_json(cls, value: Any) -> Verdict:
+        """Verdict as a log has it; :class:`TypeError` where a value is of another kind."""
+        verdict = cls(**value)
+        for column in attrs.fields(cls):
+            found = getattr(verdict, column.name)
+            if not isinstance(found, _KINDS[str(column.type)]):
+                raise TypeError(f"{column.name} is {found!r}")
+        return verdict
+
+    @property
+    def verdict(self) -> str:
+        """One word."""
+        return "accepted" if self.accepted else "rejected"
+
+
+@define(frozen=True, eq=False)
+class _Graded:
+    """An evaluation on the deciding positions."""
+
+    name: str
+    evaluation: Evaluation
+    fit: ScaleFit
+    logs: Floats
+    grade: float
+
+
+@define(frozen=True, eq=False)
+class LearningRun:
+    """Verdicts so far, and the best evaluation.
+
+    Parameters
+    ----------
+    baseline
+        Name of the best evaluation so far.
+    evaluation
+        It.
+    grade
+        Its grade.
+    verdicts
+        In the order in which they were spoken; those of an earlier run come first.
+    """
+
+    baseline: str
+    evaluation: Evaluation
+    grade: float
+    verdicts: list[Verdict]
+
+    @property
+    def accepted(self) -> int:
+        """Number of candidates accepted."""
+        return sum(verdict.accepted for verdict in self.verdicts)
+
+
+def learn(
+    baseline: Evaluation,
+    candidates: Iterable[Candidate],
+    games: Positions,
+    *,
+    name: str = "baseline",
+    rule: LearningRule = _PLAIN_RULE,
+    log: Path | None = None,
+    facts: dict[str, Any] | None = None,
+    jobs: int = 1,
+    said: Callable[[Verdict], None] = lambda verdict: None,
+    progress: Progress = SILENT,
+) -> LearningRun:
+    """Put candidates to the test, one after the other (Ban 2012, algorithm 3).
+
+    Parameters
+    ----------
+    baseline
+        The evaluation to begin with.
+    candidates
+        What to try, in this order; each is made out of the baseline of its time.
+    games
+        The games that decide.
+    name
+        Of the baseline.
+    rule
+        When a candidate is accepted.
+    log
+        JSON lines: a header with the settings and the digests of the games, and each verdict as soon as it is spoken.
+        The same call continues with the candidates behind those that are there already; new ones may be appended.
+        Accepted evaluations are kept in the folder ``LOG.accepted``.
+    facts
+        More that determines the work, kept in the header.
+    jobs
+        Threads.
+    said
+        Called with each new verdict.
+    progress
+        Counts candidates.
+
+    Raises
+    ------
+    BadInputError
+        The log belongs to other work or candidates, or what making a candidate raises.
+    """
+    tried = list(candidates)
+    if not tried:
+        raise BadInputError("there is nothing to try: name candidates, or a file of changes")
+    trials = _Trials(games, rule, jobs, log)
+    best = trials.graded(name, baseline)
+    verdicts: list[Verdict] = []
+    settings = {
+        "game": baseline.learning.game.name,
+        "baseline": name,
+        "baseline_grade": round(best.grade, 9),
+        "rule": attrs.asdict(rule),
+        "deciding_games": games.game_count,
+        "deciding_digest": keys_digest(games.game_key),
+        "positions": len(games),
+        **(facts or {}),
+    }
+    with ExitStack() as stack:
+        journal = None if log is None else stack.enter_context(Journal(log, "learning", settings))
+        if journal is not None:
+            verdicts, best = trials.resumed(journal, tried, best)
+        task = stack.enter_context(progress("Trying", len(tried)))
+        task.advance(len(verdicts))
+        for number, candidate in enumerate(tried[len(verdicts) :], len(verdicts) + 1):
+            task.note(candidate.name)
+            verdict, best = trials.tried(number, candidate, best)
+            verdicts.append(verdict)
+            if journal is not None:
+                journal.append(attrs.asdict(verdict))
+            said(verdict)
+            task.advance()
+    return LearningRun(best.name, best.evaluation, best.grade, verdicts)
+
+
+@define(frozen=True, eq=False)
+class _Trials:
+    """What decides, and how."""
+
+    games: Positions
+    rule: LearningRule
+    jobs: int
+    log: Path | None
+
+    def graded(self, name: str, evaluation: Evaluation) -> _Graded:
+        prediction = StaticScorer(name, evaluation, jobs=self.jobs).predict(self.games)
+        fit, logs = log_correctness_of(prediction, self.games.result, self.games.record, self.rule.floor)
+        return _Graded(name, evaluation, fit, logs, grade_of(logs, self.games.record, self.rule.settings).grade)
+
+    def tried(self, number: int, candidate: Candidate, best: _Graded) -> tuple[Verdict, _Graded]:
+        """Put a candidate to the test; the verdict, and the better one of the two."""
+        began = time.monotonic()
+        graded = self.graded(candidate.name, candidate.make(best.evaluation))
+        names = candidate.name, best.name
+        found = compare(graded.logs, best.logs, self.games.record, names=names, settings=self.rule.settings)
+        accepted = found.difference > 0 and (self.rule.any_increase or found.is_significant)
+        verdict = Verdict(
+            number=number,
+            name=candidate.name,
+            text=candidate.text,
+            baseline=best.name,
+            grade=graded.grade,
+            baseline_grade=best.grade,
+            difference=found.difference,
+            error=found.error if math.isfinite(found.error) else 0.0,
+            low=found.low,
+            high=found.high,
+            p_value=found.p_value,
+            accepted=accepted,
+            scale=graded.fit.scale,
+            drawishness=graded.fit.drawishness,
+            positions=found.positions,
+            games=found.games,
+            seconds=round(time.monotonic() - began, 3),
+            digest=candidate.digest,
+        )
+        if accepted and self.log is not None:
+            # Kept before the log tells of it: who continues finds it there.
+            path = self._accepted_path(number)
+            path.parent.mkdir(exist_ok=True)
+            graded.evaluation.save(path)
+        return verdict, graded if accepted else best
+
+    def resumed(self, journal: Journal, tried: list[Candidate], best: _Graded) -> tuple[list[Verdict], _Graded]:
+        """Take over the verdicts of an earlier run, and the best evaluation after them."""
+        verdicts = list(journal.records(Verdict.from_json))
+        for place, verdict in enumerate(verdicts):
+            if place >= len(tried) or tried[place].text != verdict.text:
+                now = f"{tried[place].text!r}" if place < len(tried) else "nothing"
+                raise BadInputError(
+                    f"{self.log}: candidate {place + 1} was {verdict.text!r}, now it is {now}; new candidates go "
+                    "behind the old ones, or name another log"
+                )
+            if verdict.digest and tried[place].digest != verdict.digest:
+                raise BadInputError(
+                    f"{self.log}: candidate {place + 1}, {verdict.text!r}, is another file now than when it was tried; "
+                    "give it another name, or name another log"
+                )
+        accepted = [verdict for verdict in verdicts if verdict.accepted]
+        if accepted:
+            latest = accepted[-1]
+            best = self.graded(latest.name, load_evaluation(self._accepted_path(latest.number)))
+        return verdicts, best
+
+    def _accepted_path(self, number: int) -> Path:
+        assert self.log is not None
+        return self.log.with_name(f"{self.log.name}.accepted") / f"{number:04d}.npz"
 
 
 @define(frozen=True, eq=False)

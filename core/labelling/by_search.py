@@ -36,8 +36,9 @@ from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import Workers
 
 __all__ = [
     "Origin",

@@ -38,8 +38,9 @@ from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
 from glem.core.search.solver import can_solve, solver_of
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import Workers
 
 __all__ = ["Correction", "RelabelSettings", "relabel"]
 

@@ -24,9 +24,9 @@ from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.positions.files import PositionWriter, read_positions
 from glem.core.positions.positions import Positions
-from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
+from glem.core.tasks.tasks import Workers
 
 __all__ = ["Generation", "ImproveSettings", "improve"]
 

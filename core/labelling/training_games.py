@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from glem.core.positions.replay import plies_of_games
 from glem.core.positions.writing import check_format_holds, write_games
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
@@ -168,9 +167,7 @@ def generate(
     *,
     games: int | None = None,
     positions: int | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
-    in_flight: int | None = None,
+    workers: Workers | None = None,
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> Generated:
@@ -186,8 +183,8 @@ def generate(
         What is played.
     games, positions
         Exactly one of them: the number of games, or the least number of positions, for which whole files are played.
-    workers, executor, in_flight
-        Where; see :func:`glem.core.tasks.tasks.run_tasks`. The games do not depend on it.
+    workers
+        Where; the games do not depend on it.
     progress
         Display.
     tell
@@ -217,7 +214,7 @@ def generate(
     ):
         plan = _Plan(game, settings, openings, folder, suffix, games, games or positions or 0)
         made = 0
-        run = run_tasks(_play_file, plan.tasks(), workers=workers, executor=executor, in_flight=in_flight)
+        run = run_tasks(_play_file, plan.tasks(), workers)
         with progress("Playing games", plan.goal) as display, contextlib.closing(run) as results:
             display.advance(plan.reached())
             for place, records in results:

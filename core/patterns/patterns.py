@@ -362,8 +362,6 @@ class PatternSet:
         count = columns.shape[1]
         if targets is None:
             targets = np.arange(count, dtype=np.int64)
-        if targets.shape != (count,):
-            raise BadInputError(f"{count} positions cannot be put at {targets.shape} places")
         indices = np.empty((len(self.instances), count), np.uint16)
         _fill_indices(columns, self._tables, np.ascontiguousarray(targets, np.int64), indices)
         return indices

@@ -9,19 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import attrs
+import numpy as np
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
-from glem.core.players.analysis import line_text, value_text
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "depth_texts", "line_text"]
 
 _Result = TypeVar("_Result")
 
@@ -294,15 +296,18 @@ class Engine:
                 self._player.close()
             self._spec, self._player, self._thinker = spec, None, None
 
-    def prepare_analysis(self) -> None:
-        """Make what analyses positions, and compile its search now.
+    def prepare_analysis(self) -> Thinker:
+        """Return what analyses positions, made and its search compiled by now.
 
         Raises
         ------
         BadInputError
             The player does not search, or as :meth:`prepare`.
         """
-        self._analysing()
+        if self._thinker is None:
+            self._thinker = Thinker(self.game, self._spec)
+            self._thinker.warm_up()
+        return self._thinker
 
     def limit(self, limits: Limits) -> None:
         """Change the limits of the player's searches."""
@@ -358,7 +363,7 @@ class Engine:
             return f"{choice.score:+.0f} exactly"
         if self._spec.kind != "search":
             return f"{choice.score:+.2f}"
-        return value_text(load_value(self._spec.evaluation, self.game), choice.score)
+        return _value_text(load_value(self._spec.evaluation, self.game), choice.score)
 
     def analyse(
         self,
@@ -391,7 +396,7 @@ class Engine:
         """
         if self.is_over:
             raise BadInputError("the game is over, there is nothing to analyse")
-        thinker = self._analysing()
+        thinker = self.prepare_analysis()
         return _interruptibly(
             lambda event: thinker.analyse(
                 self.position,
@@ -408,17 +413,11 @@ class Engine:
     @property
     def unit(self) -> str:
         """What the values of analyses are counted in, for people."""
-        return self._analysing().evaluation.unit
+        return self.prepare_analysis().evaluation.unit
 
     def line_text(self, line: Line) -> str:
         """Word the value of a line of an analysis for people."""
-        return line_text(self._analysing().evaluation, line)
-
-    def _analysing(self) -> Thinker:
-        if self._thinker is None:
-            self._thinker = Thinker(self.game, self._spec)
-            self._thinker.warm_up()
-        return self._thinker
+        return line_text(self.prepare_analysis().evaluation, line)
 
 
 def _interruptibly(
@@ -434,3 +433,24 @@ def _interruptibly(
             if not answers_interrupt:
                 raise
         return running.result()
+
+
+def _value_text(evaluation: LinearEvaluation, value: float) -> str:
+    """Word a value before the link: a signed number of label units, or a winning chance."""
+    if evaluation.link == LOGISTIC:
+        return f"{float(evaluation.link(np.array(value))):.1%}"
+    return f"{value:+.2f}"
+
+
+def line_text(evaluation: LinearEvaluation, line: Line) -> str:
+    """Word the value of a line: a signed number or a chance, or ``won`` and ``lost``."""
+    if line.plies_to_end is not None:
+        return "won" if line.value > 0 else "lost"
+    return _value_text(evaluation, line.value)
+
+
+def depth_texts(found: SearchResult) -> list[str]:
+    """Word the depth of each line; empty words where all are as deep as the search."""
+    if all(line.depth == found.depth for line in found.lines):
+        return [""] * len(found.lines)
+    return [f"depth {line.depth:>2}  " for line in found.lines]

@@ -1,12 +1,24 @@
-"""Players from their descriptions."""
+"""Players from their descriptions, and those that do not search: by chance, or by the evaluation after one move."""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glem.core.compiling.columns import store_position
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
-from glem.core.players.player import Player
-from glem.core.players.simple_players import SimplePlayer
-from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec, external_players_of
+from glem.core.players.player import MoveChoice, Player
+from glem.core.players.spec import EXTERNAL, GREEDY, MOBILITY, RANDOM, SEARCH, PlayerSpec, external_players_of
 from glem.core.players.thinker import Thinker
+from glem.core.search.results import Clock
 from glem.core.tasks.kept import Kept
 
 __all__ = ["close_programs", "kept_player", "make_player"]
@@ -31,7 +43,7 @@ def make_player(game: Game, spec: PlayerSpec) -> Player:
     if spec.kind == EXTERNAL:
         player: Player = external_players_of(game, spec).make_player(game, spec)
         return player
-    return SimplePlayer(game, spec)
+    return _SimplePlayer(game, spec)
 
 
 _kept: Kept[tuple[PlayerSpec, Player]] = Kept(_MOST_KEPT, lambda kept: kept[1].close())
@@ -45,3 +57,82 @@ def kept_player(game: Game, spec: PlayerSpec) -> Player:
 def close_programs() -> None:
     """End the external engines that this thread keeps; they are started again when they are needed."""
     _kept.drop(lambda kept: kept[0].kind == EXTERNAL)
+
+
+class _SimplePlayer:
+    """Plays any legal move, or one of those after which an evaluation is best; chance decides between equal ones.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        Of kind random or greedy: name, seed, and the evaluation of a greedy player.
+    """
+
+    def __init__(self, game: Game, spec: PlayerSpec) -> None:
+        self.name = spec.name
+        self._game = game
+        self._spec = spec
+        self._number = 0
+        self._evaluation: LinearEvaluation | None = None
+        if spec.kind == GREEDY and spec.evaluation != MOBILITY:
+            self._evaluation = load_value(spec.evaluation, game).as_played()
+        # Compile, or load, all machine code before a clock runs.
+        self.choose(game.initial_position, (), None)
+
+    def new_game(self, number: int = 0) -> None:
+        """Begin a game; its number seeds the choices."""
+        self._number = number
+
+    def choose(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+    ) -> MoveChoice:
+        """Choose a move: of a greedy player one after which the opponent is worst off."""
+        begin = time.perf_counter()
+        moves = self._game.list_legal_moves(position)
+        generator = np.random.default_rng((self._spec.seed, self._number, len(previous)))
+        if self._spec.kind == RANDOM:
+            return MoveChoice(moves[generator.integers(len(moves))], seconds=time.perf_counter() - begin)
+        successors = [self._game.play(position, move) for move in moves]
+        if self._evaluation is None:
+            scores = _mobility_scores(self._game, successors)
+        else:
+            scores = -_values(self._game, self._evaluation, successors)
+        chosen = int(generator.choice(np.flatnonzero(scores == scores.max())))
+        score = float(scores[chosen]) if np.isfinite(scores[chosen]) else None
+        return MoveChoice(moves[chosen], score, 1, len(moves), time.perf_counter() - begin)
+
+    def close(self) -> None:
+        """Do nothing: the evaluation is shared."""
+
+
+def _final_order(game: Game, position: Any) -> float:
+    """Infinite score of a finished position for the side to move: the end of a game outweighs every estimate."""
+    return float(np.sign(game.final_score(position)) * np.inf) if game.final_score(position) else 0.0
+
+
+def _mobility_scores(game: Game, successors: Sequence[Any]) -> NDArray[np.float64]:
+    return np.array(
+        [
+            -_final_order(game, successor) if game.is_over(successor) else -float(len(game.list_legal_moves(successor)))
+            for successor in successors
+        ]
+    )
+
+
+def _values(game: Game, evaluation: LinearEvaluation, positions: Sequence[Any]) -> NDArray[np.float64]:
+    """Value of each position for its side to move, before the link; of finished ones, their score."""
+    over = np.array([game.is_over(position) for position in positions])
+    values = np.empty(len(positions))
+    # Where scores tell by how much a game is won, values are their estimates; elsewhere the end outweighs them.
+    graded = evaluation.link == IDENTITY and max(map(abs, game.score_bounds)) > 1
+    for row in np.flatnonzero(over).tolist():
+        values[row] = game.final_score(positions[row]) if graded else _final_order(game, positions[row])
+    alive = np.flatnonzero(~over).tolist()
+    columns = game.empty_columns(len(alive))
+    for place, row in enumerate(alive):
+        store_position(columns, place, positions[row])
+    learning = evaluation.learning
+    values[alive] = evaluation.sums_of_values(learning.features.values(columns), learning.phases.of(columns))
+    return values

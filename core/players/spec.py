@@ -30,10 +30,11 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
+from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import ExternalPlayers, Game
 from glem.core.game.whole_numbers import whole_number
-from glem.core.search.probcut import ProbCut, chosen_probcut
+from glem.core.search.probcut import DEFAULT_PROBCUT, ProbCut
 from glem.core.search.results import Clock, Limits
 from glem.core.search.solver import can_solve
 
@@ -169,8 +170,27 @@ class PlayerSpec:
             )
 
     def load_probcut(self, game: Game) -> ProbCut | None:
-        """Load the parameters of the player's selective search; None where it is full-width."""
-        return chosen_probcut(game, probcut=self.probcut, evaluation=self.evaluation, selective=self.selective)
+        """Load the parameters of the player's selective search; None where it is full-width.
+
+        Raises
+        ------
+        BadInputError
+            The file is none of parameters or another game's, or the plugin ships none.
+        """
+        if not self.selective or (self.probcut == "" and self.evaluation != DEFAULT_EVALUATION):
+            return None
+        if self.probcut not in ("", DEFAULT_PROBCUT):
+            loaded = ProbCut.load(self.probcut)
+            if loaded.game != game.name:
+                raise BadInputError(f"{self.probcut}: made for {loaded.game}, the game is {game.name}")
+            return loaded
+        make = load_learning(game.name).default_probcut if has_learning(game.name) else None
+        if make is None and self.probcut == DEFAULT_PROBCUT:
+            raise BadInputError(
+                f"{game.name} comes without parameters of selective search; make a file with glem probcut"
+            )
+        shipped: ProbCut | None = None if make is None else make()
+        return shipped
 
     def to_json(self) -> dict[str, Any]:
         """Everything that determines the player's moves, as plain JSON values."""

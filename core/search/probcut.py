@@ -18,13 +18,10 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.named import DEFAULT_EVALUATION
 from glem.core.features.evaluators import Evaluator
-from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.archives import ArchiveFormat
-from glem.core.game.game import Game
 
-__all__ = ["CHECKS", "DEFAULT_PROBCUT", "FULL_WIDTH", "ProbCut", "Selectivity", "chosen_probcut"]
+__all__ = ["CHECKS", "DEFAULT_PROBCUT", "FULL_WIDTH", "ProbCut", "Selectivity"]
 
 DEFAULT_PROBCUT = "default"
 """Names the parameters that a game's plugin ships."""
@@ -193,42 +190,3 @@ class ProbCut:
                 provenance={str(name): str(text) for name, text in header["provenance"].items()},
                 **arrays,
             )
-
-
-def chosen_probcut(game: Game, *, probcut: str, evaluation: str, selective: bool = True) -> ProbCut | None:
-    """Find the parameters of selective search by what a player names.
-
-    Parameters
-    ----------
-    game
-        The game.
-    probcut
-        File of parameters; ``default`` for those that the game's plugin ships; "" for those of the plugin where the
-        evaluation is the plugin's too, else for none.
-    evaluation
-        File of the evaluation, or ``default``.
-    selective
-        Whether the search may be selective at all.
-
-    Returns
-    -------
-    ProbCut or None
-        None for full-width search.
-
-    Raises
-    ------
-    BadInputError
-        The file is none of parameters or another game's, or the plugin ships none.
-    """
-    if not selective or (probcut == "" and evaluation != DEFAULT_EVALUATION):
-        return None
-    if probcut not in ("", DEFAULT_PROBCUT):
-        loaded = ProbCut.load(probcut)
-        if loaded.game != game.name:
-            raise BadInputError(f"{probcut}: made for {loaded.game}, the game is {game.name}")
-        return loaded
-    make = load_learning(game.name).default_probcut if has_learning(game.name) else None
-    if make is None and probcut == DEFAULT_PROBCUT:
-        raise BadInputError(f"{game.name} comes without parameters of selective search; make a file with glem probcut")
-    shipped: ProbCut | None = None if make is None else make()
-    return shipped

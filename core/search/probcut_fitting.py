@@ -23,8 +23,9 @@ from glem.core.positions.positions import Positions
 from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import Workers
 
 __all__ = [
     "DEEPEST",

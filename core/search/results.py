@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -17,8 +19,8 @@ __all__ = [
     "Limits",
     "Line",
     "SearchResult",
-    "StopRelay",
     "longest_seconds",
+    "relayed",
     "usual_seconds",
 ]
 
@@ -120,37 +122,37 @@ def longest_seconds(clock: Clock, plies_left: int | None) -> float:
     return min(_MOST_SHARES * usual_seconds(clock, plies_left), _MOST_OF_CLOCK * left)
 
 
-class StopRelay:
-    """Sets the flag that the kernel reads when another thread sets an event, until :meth:`finish`.
+@contextlib.contextmanager
+def relayed(stop: threading.Event | None, flag: NDArray[Any]) -> Iterator[None]:
+    """Set a flag that a kernel reads when another thread sets an event, as long as the block lasts.
 
     Parameters
     ----------
     stop
-        The event.
+        The event; None for none.
     flag
         Whole number [1], set to 1.
     """
+    if stop is None:
+        yield
+        return
+    lock, finished = threading.Lock(), threading.Event()
 
-    def __init__(self, stop: threading.Event, flag: NDArray[Any]) -> None:
-        self._stop = stop
-        self._flag = flag
-        self._lock = threading.Lock()
-        self._finished = False
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def _watch(self) -> None:
-        while not self._finished:
-            if self._stop.wait(_STOP_CHECK_SECONDS):
+    def watch() -> None:
+        while not finished.is_set():
+            if stop.wait(_STOP_CHECK_SECONDS):
                 # Under the lock: the flag of a later search must not be set.
-                with self._lock:
-                    if not self._finished:
-                        self._flag[0] = 1
+                with lock:
+                    if not finished.is_set():
+                        flag[0] = 1
                 return
 
-    def finish(self) -> None:
-        """End: the flag is not touched any more."""
-        with self._lock:
-            self._finished = True
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        with lock:
+            finished.set()
 
 
 @define(frozen=True)

@@ -17,7 +17,7 @@ from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
-from glem.core.search.results import Bound, Limits, Line, SearchResult, StopRelay, longest_seconds, usual_seconds
+from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, relayed, usual_seconds
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
 from glem.core.search.table import AGES, new_table
 
@@ -249,8 +249,7 @@ class Searcher:
         if not root.choices:
             return self._final_result(position, began)
         result: SearchResult | None = None
-        relay = None if stop is None else StopRelay(stop, state.stop)
-        try:
+        with relayed(stop, state.stop):
             for depth in range(1, deepest + 1):
                 result = self._iterate(root, depth, result, began)
                 if result.stopped:
@@ -259,9 +258,6 @@ class Searcher:
                     on_iteration(result)
                 if self._is_settled(root, result, limits):
                     break
-        finally:
-            if relay is not None:
-                relay.finish()
         assert result is not None  # there is a first iteration
         return result
 

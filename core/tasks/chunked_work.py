@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import claim_folder, folder_lock, run_folder
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 
-__all__ = ["Arrays", "ChunkedWork", "Workers"]
+__all__ = ["Arrays", "ChunkedWork"]
 
 T = TypeVar("T")
 
@@ -26,15 +24,6 @@ Arrays = Mapping[str, NDArray[Any]]
 """Result of a task: arrays by name."""
 
 _RESULTS = ArchiveFormat("glem results", version=1, required=(), optional=None, largest=1 << 40, packed=False)
-
-
-@define(frozen=True)
-class Workers:
-    """Where tasks run: arguments of :func:`glem.core.tasks.tasks.run_tasks`, by their names there."""
-
-    workers: int = 1
-    executor: Executor | None = None
-    in_flight: int | None = None
 
 
 class ChunkedWork:
@@ -88,13 +77,12 @@ class ChunkedWork:
         """
         units = [1] * len(tasks) if amounts is None else list(amounts)
         missing = [number for number in range(len(tasks)) if not self._path(name, number).exists()]
-        chosen = workers or Workers()
-        if len(missing) == 1:
+        if len(missing) == 1 and workers is not None:
             # Not worth starting processes for.
-            chosen = attrs.evolve(chosen, workers=1)
+            workers = attrs.evolve(workers, workers=1)
         with run_folder(self.folder, keep=True), progress(name, sum(units)) as display:
             display.advance(sum(units) - sum(units[number] for number in missing))
-            results = run_tasks(function, (tasks[number] for number in missing), **attrs.asdict(chosen, recurse=False))
+            results = run_tasks(function, (tasks[number] for number in missing), workers)
             with contextlib.closing(results):
                 for place, arrays in results:
                     _RESULTS.write(self._path(name, missing[place]), {}, arrays)

@@ -23,13 +23,42 @@ from attrs import define
 from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
 from glem.core.errors import BadInputError, GlemError
 
-__all__ = ["LocalWorkers", "run_tasks"]
+__all__ = ["LocalWorkers", "Workers", "run_tasks"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _IN_FLIGHT_PER_WORKER = 2
 _IN_FLIGHT_ELSEWHERE = 256
+
+
+@define(frozen=True)
+class Workers:
+    """Where tasks run: in this process and in order, unless more workers or an executor are given.
+
+    Parameters
+    ----------
+    workers
+        Number of local processes; 1 for none but this one.
+    executor
+        Where the tasks run instead; it stays open.
+    in_flight
+        Most tasks that are handed out at a time; by default twice the local processes, 256 for an executor.
+
+    Raises
+    ------
+    BadInputError
+        No worker, or nothing in flight.
+    """
+
+    workers: int = 1
+    executor: Executor | None = None
+    in_flight: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name, value in (("workers", self.workers), ("in_flight", self.in_flight)):
+            if value is not None and value < 1:
+                raise BadInputError(f"{name} must be at least 1, got {value}")
 
 
 class LocalWorkers(ProcessPoolExecutor):
@@ -71,11 +100,8 @@ def _end_with_parent(lifeline: Connection) -> None:
 def run_tasks(
     function: Callable[[T], R],
     tasks: Iterable[T],
+    workers: Workers | None = None,
     *,
-    executor: Executor | None = None,
-    workers: int = 1,
-    make_executor: Callable[[], Executor] | None = None,
-    in_flight: int | None = None,
     retries: int = 3,
 ) -> Generator[tuple[int, R], None, None]:
     """Apply a function to tasks and yield the results as they come.
@@ -90,15 +116,8 @@ def run_tasks(
         traces that a second call would add to.
     tasks
         Arguments, taken as they are needed. With any executor they, the results and the errors are pickled.
-    executor
-        Where the tasks run; it stays open. If neither this nor ``make_executor`` is given they run in this process,
-        in order, or in ``workers`` local processes.
     workers
-        Number of local processes; 1 for none but this one.
-    make_executor
-        Makes the executor, and another one when it breaks; what it makes is closed here.
-    in_flight
-        Most tasks that are handed out at a time; by default twice the local workers, 256 for another executor.
+        Where the tasks run; by default in this process, in order.
     retries
         How often a task is run again when the worker that had it died.
 
@@ -109,27 +128,15 @@ def run_tasks(
 
     Raises
     ------
-    BadInputError
-        No worker, nothing in flight or a negative number of retries.
     GlemError
-        The executor broke and cannot be made anew, or the workers died too often.
+        A given executor broke, or the workers died too often.
     Exception
         What the function raised.
     """
-    for name, value, least in (("workers", workers, 1), ("in_flight", in_flight, 1), ("retries", retries, 0)):
-        if value is not None and value < least:
-            raise BadInputError(f"{name} must be at least {least}, got {value}")
-    if executor is None and make_executor is None:
-        if workers == 1:
-            return ((index, function(task)) for index, task in enumerate(tasks))
-        make_executor = _local_workers(workers)
-        in_flight = in_flight or _IN_FLIGHT_PER_WORKER * workers
-    distribution = _Distribution(function, tasks, executor, make_executor, in_flight or _IN_FLIGHT_ELSEWHERE, retries)
-    return distribution.results()
-
-
-def _local_workers(workers: int) -> Callable[[], Executor]:
-    return lambda: LocalWorkers(workers)
+    where = workers or Workers()
+    if where.executor is None and where.workers == 1:
+        return ((index, function(task)) for index, task in enumerate(tasks))
+    return _Distribution(function, tasks, where, retries).results()
 
 
 def _call(function: Callable[[T], R], task: T) -> tuple[R, list[PlainReason]]:
@@ -150,23 +157,16 @@ class _Attempt(Generic[T]):
 class _Distribution(Generic[T, R]):
     """One run over an executor: what waits, what runs where."""
 
-    def __init__(
-        self,
-        function: Callable[[T], R],
-        tasks: Iterable[T],
-        executor: Executor | None,
-        make_executor: Callable[[], Executor] | None,
-        in_flight: int,
-        retries: int,
-    ) -> None:
+    def __init__(self, function: Callable[[T], R], tasks: Iterable[T], where: Workers, retries: int) -> None:
         self._function = function
         self._fresh = enumerate(tasks)
         self._again: deque[_Attempt[T]] = deque()
         self._running: dict[Future[tuple[R, list[PlainReason]]], _Attempt[T]] = {}
-        self._executor = executor
-        self._owned: Executor | None = None
-        self._make_executor = make_executor
-        self._in_flight = in_flight
+        self._executor = where.executor
+        self._owned: LocalWorkers | None = None
+        self._workers = where.workers
+        most = _IN_FLIGHT_PER_WORKER * where.workers if where.executor is None else _IN_FLIGHT_ELSEWHERE
+        self._in_flight = where.in_flight or most
         self._retries = retries
 
     def results(self) -> Generator[tuple[int, R], None, None]:
@@ -217,8 +217,7 @@ class _Distribution(Generic[T, R]):
 
     def _current_executor(self) -> Executor:
         if self._executor is None:
-            assert self._make_executor is not None
-            self._executor = self._owned = self._make_executor()
+            self._executor = self._owned = LocalWorkers(self._workers)
         return self._executor
 
     def _lose(self, attempt: _Attempt[T], error: BaseException) -> None:
@@ -234,10 +233,9 @@ class _Distribution(Generic[T, R]):
         """Give up a broken executor; what else is in flight on it comes back as lost by itself."""
         if broken is not self._executor:
             return
-        if self._make_executor is None:
+        if self._owned is None:
             raise GlemError(f"the workers broke down ({error}); the same command continues where it can") from error
-        if self._owned is not None:
-            self._owned.shutdown(wait=True)
+        self._owned.shutdown(wait=True)
         self._executor = self._owned = None
 
     def _close(self) -> None:

@@ -28,10 +28,9 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.search.results import Bound
-from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.openings import Opening, canonical_position, read_openings
 
 __all__ = ["OpeningJudge", "OpeningPlan", "all_openings", "choose_openings", "random_opening"]
@@ -291,7 +290,7 @@ def choose_openings(
             journal = stack.enter_context(Journal(record, "choice of openings", settings))
             values.update(journal.records(_opening_and_value))
         task = stack.enter_context(progress("choose openings", count))
-        judged = run_tasks(_judged, unknown(), **attrs.asdict(workers or Workers(), recurse=False))
+        judged = run_tasks(_judged, unknown(), workers)
         for _, (text, value) in stack.enter_context(contextlib.closing(judged)):
             if journal is not None:
                 journal.append({"opening": text, "value": value})

@@ -23,17 +23,16 @@ from glem.core.game.game import Game, load_game
 from glem.core.players.making import close_programs
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.solver import can_solve
-from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import Adjudication, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.ratings import ratings_of
-from glem.core.tournament.replayed_games import contradictions
 from glem.core.tournament.sprt import Sprt, SprtState, SprtVerdict
 from glem.core.tournament.standings import Standings
+from glem.core.tournament.transcripts import contradictions
 
 __all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_tournament"]
 
@@ -204,7 +203,7 @@ def run_tournament(
         task.note(tally.note())
         missing = (number for number in range(len(tournament)) if number not in tally.numbers and not tally.decided)
         tasks = map(tournament.game_at, missing)
-        results = run_tasks(play_game, tasks, **attrs.asdict(workers or Workers(), recurse=False))
+        results = run_tasks(play_game, tasks, workers)
         for _, game in stack.enter_context(contextlib.closing(results)):
             if journal is not None:
                 journal.append(game.to_json(tournament.game))

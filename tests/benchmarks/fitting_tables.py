@@ -22,7 +22,7 @@ from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
 from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
-from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.game.game import Game, load_game
@@ -63,7 +63,7 @@ class Bench:
     def design(self, positions: Positions, jobs: int = 1) -> Design:
         """Design of Logistello's patterns."""
         patterns = PatternSet.from_names(self.learning.features, self.learning.pattern_sets["logistello"])
-        return Design.build(self.values(positions), phase_count=len(self.learning.phases), patterns=patterns, jobs=jobs)
+        return Design.build(self.values(positions), Packing(len(self.learning.phases), patterns), jobs=jobs)
 
     def discs_played(self, positions: Positions) -> NDArray[np.int64]:
         """Moves played so far, passes not counted."""
@@ -184,7 +184,7 @@ def split(bench: Bench) -> None:
 def baseline_errors(bench: Bench, positions: Positions, held: NDArray[np.bool_], name: str) -> NDArray[np.float64]:
     """Errors of a linear regression on a few features, phase by phase."""
     linear = LinearTerms.from_names(bench.learning.features, bench.learning.baselines[name])
-    design = Design.build(bench.values(positions), phase_count=len(bench.learning.phases), linear=linear)
+    design = Design.build(bench.values(positions), Packing(len(bench.learning.phases), linear=linear))
     weights = fit_phases(design, np.where(held, np.nan, positions.label), jobs=2)
     return predicted(design, weights, jobs=2) - positions.label
 

@@ -18,6 +18,7 @@ from glem.core.features.learning import Learning
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.labels import positions_of_records
@@ -57,7 +58,7 @@ def case(shared: Path, othello_learning: Learning) -> Case:
     values = np.asfortranarray(values[rows])
     phases = othello_learning.phases.of(positions.select(rows).positions)
     patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
-    design = Design.build([(values, phases)], phase_count=len(othello_learning.phases), patterns=patterns)
+    design = Design.build([(values, phases)], Packing(len(othello_learning.phases), patterns))
     labels = positions.label[rows]
     columns = (patterns.indices(values) + patterns.column_offsets[:, None].astype(np.int32)).T.ravel()
     starts = np.arange(0, len(columns) + 1, len(patterns.instances), dtype=np.int32)
@@ -82,8 +83,7 @@ def test_pattern_indices(benchmark: Any, case: Case) -> None:
 @pytest.mark.benchmark(group="indices", timer=time.thread_time)
 def test_build_design(benchmark: Any, case: Case) -> None:
     chunks = [(case.values, case.phases)]
-    phase_count = case.design.phase_count
-    measure(benchmark, case, lambda: Design.build(chunks, phase_count=phase_count, patterns=case.patterns))
+    measure(benchmark, case, lambda: Design.build(chunks, case.design.packing))
 
 
 @pytest.mark.benchmark(group="pass", timer=time.thread_time)

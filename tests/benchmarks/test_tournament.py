@@ -18,7 +18,7 @@ from glem.core.tasks.journal import Journal
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening
-from tests.core.tournament.evaluation_examples import mobility_difference
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 GAMES = 40
 
@@ -26,7 +26,7 @@ GAMES = 40
 @pytest.fixture(scope="module")
 def searcher(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
     path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    mobility_difference(othello_learning).save(path)
+    mobility_evaluation(othello_learning).save(path)
     return parse_player(f"name=searcher,evaluation={path},depth=2")
 
 

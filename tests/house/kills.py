@@ -11,12 +11,11 @@ files beside the outputs that an undisturbed run does not leave (left behind).
 
 from __future__ import annotations
 
-import os
+import math
 import random
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -35,6 +34,7 @@ from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
 from tests.house.golden import canonical
+from tests.killed_programs import end_command_when
 
 _SAMPLE = "{data}/sample.parquet"
 _LABELLER = "{data}/mobility.npz,table=1"
@@ -106,16 +106,11 @@ def _write_data(data: Path) -> None:
             print(game, end="\n\n", file=file)
 
 
-def _start(command: str, data: Path, folder: Path) -> subprocess.Popen[str]:
+def _run(command: str, data: Path, folder: Path, seconds: float = math.inf) -> tuple[int, str]:
+    """Run a command in a folder, killed after some seconds; give its exit status and its errors."""
     words = shlex.split(command.format(data=data, python=sys.executable))
-    return subprocess.Popen(
-        [sys.executable, "-m", "glem", *words],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    end = time.monotonic() + seconds
+    return end_command_when(words, lambda: time.monotonic() >= end, folder=folder)
 
 
 def _form(path: Path) -> str:
@@ -146,18 +141,15 @@ def _try_once(
     found: Counter[str] = Counter()
     trouble = ""
     for number in range(generator.randint(1, 4) + 1, 0, -1):
-        process = _start(command, data, folder)
-        try:
-            # The beginning, in which nothing but imports happens, is of little interest.
-            errors = process.communicate(timeout=None if number == 1 else length * generator.uniform(0.2, 1.05))[1]
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+        # The beginning, in which nothing but imports happens, is of little interest.
+        seconds = math.inf if number == 1 else length * generator.uniform(0.2, 1.05)
+        status, errors = _run(command, data, folder, seconds)
+        if status == -signal.SIGKILL:
             found["kills"] += 1
             # Workers end with their parent, a moment later.
             time.sleep(0.2)
             continue
-        if process.returncode:
+        if status:
             found["refused"] += 1
             trouble = errors.strip()
         break
@@ -193,10 +185,9 @@ def main(kills: int, seed: int, only: tuple[str, ...]) -> None:
                 shutil.rmtree(reference, ignore_errors=True)
                 reference.mkdir()
                 began = time.monotonic()
-                process = _start(_COMMANDS[name], data, reference)
-                errors = process.communicate()[1]
+                status, errors = _run(_COMMANDS[name], data, reference)
                 lengths.append(time.monotonic() - began)
-                if process.returncode:
+                if status:
                     raise click.ClickException(f"{name}: {errors}")
             found: Counter[str] = Counter()
             troubles = []

@@ -7,7 +7,7 @@ import re
 import attrs
 import pytest
 
-from glem.core.conformance.new_game.package import field_meanings
+from glem.core.conformance.new_game import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases

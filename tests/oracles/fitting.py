@@ -101,6 +101,14 @@ def least_squares(matrix: Matrix, labels: Matrix, row_weights: Matrix, penalties
     return np.asarray(np.linalg.lstsq(stacked, right, rcond=None)[0], np.float64)
 
 
+def derivative(link: Link, sums: Matrix) -> Matrix:
+    """g'(x) at each sum of weights."""
+    if not link.span:
+        return np.ones_like(sums)
+    share = (link(sums) - link.low) / link.span
+    return np.asarray(link.span * share * (1 - share), np.float64)
+
+
 def descent(
     matrix: Matrix, labels: Matrix, link: Link, step_size: float, momentum: float, iterations: int
 ) -> list[float]:
@@ -114,7 +122,7 @@ def descent(
         errors.append(float(np.mean(differences**2)))
         for item in range(len(weights)):
             count = np.count_nonzero(matrix[:, item])
-            gradient = -2 / max(count, 1) * np.sum(link.derivative(sums) * differences * matrix[:, item])
+            gradient = -2 / max(count, 1) * np.sum(derivative(link, sums) * differences * matrix[:, item])
             step[item] = -step_size * gradient + momentum * step[item]
         weights = weights + step
     return errors

@@ -45,24 +45,34 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import define
 
-from glem.core.cli.display import note_json
-from glem.core.cli.options.making import Command, F, amount, argument, command, count, file, flag, group, option, whole
+from glem.core.cli.display import ask_for_json
+from glem.core.cli.options.making import (
+    Command,
+    F,
+    amount,
+    argument,
+    choice,
+    command,
+    count,
+    file,
+    flag,
+    group,
+    option,
+)
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.selection.selection import SelectionRule
-    from glem.core.search.results import Limits
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
 __all__ = [
-    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "command",
-    "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within", "file",
-    "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "limits",
-    "linear", "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions", "report",
-    "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "tuning", "whole", "workers",
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "amount", "argument", "as_json", "choice", "command",
+    "configurations", "count", "evaluation_output", "even_within", "file", "file_format", "files", "flag", "group",
+    "held_out", "iterations", "jobs", "l2", "linear", "merge", "opened_workers", "option", "output",
+    "patterns", "per_game", "plies", "quiet_positions", "seed", "selection", "skip_bad", "smoothing", "split_game",
+    "table_mb", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -70,14 +80,10 @@ _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
 _PROCESSORS = os.cpu_count() or 1
 
-as_json = flag("--json", "as_json", expose_value=False, callback=note_json, help="Print JSON.")
-jobs = count(
-    "--jobs",
-    default=_PROCESSORS,
-    show_default="processors",
-    help="Threads; the result does not depend on their number.",
-)
-seed = option("--seed", type=click.IntRange(0, (1 << 32) - 1), default=0, help="Seed of all that is random.")
+as_json = flag("--json", "Print JSON.", expose_value=False, callback=ask_for_json)
+"""The command asks :func:`~glem.core.cli.display.prints_json`."""
+jobs = count("--jobs", _PROCESSORS, "Threads; the result does not depend on their number.", show_default="processors")
+seed = count("--seed", 0, "Seed of all that is random.", least=0, most=(1 << 32) - 1)
 
 
 def output(text: str, *, required: bool = True, is_folder: bool = False) -> Callable[[F], F]:
@@ -93,21 +99,15 @@ def held_out(
     default: float | None, purpose: str, *, least: float = 0, most: float = 0.9, was: Iterable[str] = ()
 ) -> Callable[[F], F]:
     """Add ``--held-out``: the share of the games that something else is done with than with the others."""
-    return option(
-        "--held-out",
-        type=click.FloatRange(least, most),
-        default=default,
-        show_default=default is not None,
-        metavar="SHARE",
-        help=f"Hold out this share of the games{purpose}.",
-        was=was,
-    )
+    text = f"Hold out this share of the games{purpose}."
+    return amount("--held-out", default, text, least=least, most=most, metavar="SHARE", was=was)
 
 
 # ----------------------------------------------------------------------------------------- which files
 
 file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
-skip_bad = flag("--skip-bad", help="Leave bad records out instead of stopping.")
+skip_bad = flag("--skip-bad", "Leave bad records out instead of stopping.")
+merge = flag("--merge", "Merge equal positions, mirror images too; labels are averaged.")
 
 
 class Range(click.ParamType[tuple[int, int]]):
@@ -139,12 +139,8 @@ class Ranges(click.ParamType[list[tuple[int, int]]]):
 plies = option(
     "--plies", type=Range(), metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position."
 )
-per_game = option(
-    "--per-game",
-    type=click.IntRange(1, 1_000_000),
-    metavar="N",
-    help="At most N random positions of each game.",
-    was=("--sample",),
+per_game = count(
+    "--per-game", None, "At most N random positions of each game.", most=1_000_000, metavar="N", was=("--sample",)
 )
 
 
@@ -244,53 +240,33 @@ def selection(default: str | None = "random") -> Callable[[F], F]:
         help="Positions of each game: random (one), last (one), all, or every:N.",
     )
     skips = (
-        whole("--skip-moves", default=10, help="Leave out the first moves of each side."),
-        option(
-            "--skip-end",
-            type=click.FloatRange(0, 0.99),
-            default=0.1,
-            help="Leave out this share of each game, at its end.",
-        ),
+        count("--skip-moves", 10, "Leave out the first moves of each side.", least=0),
+        amount("--skip-end", 0.1, "Leave out this share of each game, at its end.", most=0.99),
     )
     return group("rule", _rule, *(() if default is None else (select,)), *skips, needs=("seed",))
 
 
 def quiet_positions(*, default: bool) -> Callable[[F], F]:
     """Add ``--quiet-positions``; the command gets ``quiet``."""
-    return option(
-        "--quiet-positions/--any-position",
-        "quiet",
-        default=default,
-        help="Leave out positions with tactical moves, which a search never evaluates.",
-        was=("--quiet",),
-    )
+    text = "Leave out positions with tactical moves, which a search never evaluates."
+    return flag(("--quiet-positions/--any-position", "quiet"), text, default=default, was=("--quiet",))
 
 
 def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
     """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
-    kind = click.FloatRange(0)
-    return option("--even-within", type=kind, default=default, metavar="VALUE", help=text, was=("--window",))
+    return amount("--even-within", default, text, metavar="VALUE", was=("--window",))
 
 
 # ------------------------------------------------------------------------------------------------- searches
 
 LIMITS = {
-    "depth": count("--depth", help="Search this many plies deep at most."),
-    "nodes": count("--nodes", help="Visit this many positions at most."),
+    "depth": count("--depth", None, "Search this many plies deep at most."),
+    "nodes": count("--nodes", None, "Visit this many positions at most."),
     "seconds": option("--seconds", type=click.FloatRange(0, min_open=True), help="Search this many seconds at most."),
 }
 
 
-def limits(*kinds: str) -> Callable[[F], F]:
-    """Add those of ``--depth``, ``--nodes`` and ``--seconds`` that are named; the command gets Limits as ``limits``."""
-
-    def make(**values: Any) -> Limits:
-        from glem.core.search.results import Limits
-
-        return Limits(**values)
-
-    return group("limits", make, *(LIMITS[kind] for kind in kinds))
-
+table_mb = count(("--table", "table_mb"), 64, "Table, in MB.")
 
 # ---------------------------------------------------------------------------------------- where tasks run
 
@@ -310,7 +286,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     BadInputError
         dask.distributed is not installed, or nothing answers at the address.
     """
-    from glem.core.tasks.chunked_work import Workers
+    from glem.core.tasks.tasks import Workers
 
     if dask is None:
         return Workers(workers)
@@ -346,12 +322,12 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
 workers = group(
     "workers",
     opened_workers,
-    option(
+    count(
         "--workers",
-        type=click.IntRange(1, 4096),
-        default=_PROCESSORS,
+        _PROCESSORS,
+        "Local processes; the result does not depend on their number.",
+        most=4096,
         show_default="processors",
-        help="Local processes; the result does not depend on their number.",
     ),
     option(
         "--dask",
@@ -363,11 +339,9 @@ workers = group(
 
 # ------------------------------------------------------------------------------------------------- fitting
 
-configurations = file("--configurations", metavar="FILE", help="Use mined configurations (.npz) too.")
+configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
 linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
-smoothing = option(
-    "--smoothing", type=click.FloatRange(0, 1), default=0.25, help="Factor for positions of adjacent phases."
-)
+smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases.", most=1)
 
 
 def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
@@ -377,102 +351,9 @@ def patterns(more: str = "; the game's first by default, `none` for none") -> Ca
 
 def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
     """Add ``--iterations``."""
-    return count("--iterations", default=default, help=f"Most iterations{more}.")
+    return count("--iterations", default, f"Most iterations{more}.")
 
 
 def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
     """Add ``--l2``, the penalty on squared weights."""
-    kind = click.FloatRange(0, 1e9)
-    return option("--l2", type=kind, default=default, help=f"Penalty on weights{unit}.")
-
-
-# ------------------------------------------------------------------------------------------------ labelling
-
-
-def _labelling(**values: Any) -> SearchLabelling:
-    from glem.functions import search_labelling
-
-    return search_labelling(**values)
-
-
-def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Add the options; the command, which has ``--seed`` too, gets a SearchLabelling as ``labelling``.
-
-    Parameters
-    ----------
-    settings
-        The command's own ``--by``, and what else a SearchLabelling takes.
-    """
-    return group(
-        "labelling",
-        _labelling,
-        *settings,
-        option(
-            "--sampled",
-            type=click.IntRange(0, 1000),
-            default=0,
-            metavar="N",
-            help="Add N positions that the search of each position evaluates.",
-        ),
-        option("--even", type=click.IntRange(0, 1000), default=0, metavar="N", help="Add N near-even ones of those."),
-        even_within(
-            "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
-        ),
-        count("--sample-depth", help="Depth of the searches that positions are drawn from."),
-        option(
-            "--successors/--no-successors",
-            default=True,
-            help="Add the successor by the principal variation with the negated label.",
-        ),
-        needs=("seed",),
-    )
-
-
-# -------------------------------------------------------------------------------------------------- grading
-
-
-def evaluations(text: str) -> Callable[[F], F]:
-    """Add ``--evaluation``, which may be repeated; the text says what it may be."""
-    return option("--evaluation", "evaluations", multiple=True, required=True, metavar="EVALUATION", help=text)
-
-
-resamples = option("--resamples", type=click.IntRange(100), default=10_000, help="Samples of each test.")
-confidence = option("--confidence", default=0.95, help="Confidence level.")
-report = file("--report", metavar="FILE", help="Write an HTML report.")
-
-
-@define(frozen=True)
-class TuningGames:
-    """Games that something is fitted to, and not graded on.
-
-    Parameters
-    ----------
-    files
-        Their files.
-    rule
-        Which of their positions.
-    """
-
-    files: tuple[str, ...]
-    rule: SelectionRule
-
-
-def tuning(text: str) -> Callable[[F], F]:
-    """Add ``--tuning`` and ``--tuning-select``; the text says what the games serve for.
-
-    It stands below the selection of the games that are graded; the command gets :class:`TuningGames` as ``tuning``.
-    """
-
-    def make(rule: SelectionRule, tuning: tuple[str, ...], tuning_select: str) -> TuningGames:
-        from glem.core.positions.selection.selection import SelectionRule
-
-        chosen = SelectionRule.parse(tuning_select, skip_moves=rule.skip_moves, skip_end=rule.skip_end, seed=rule.seed)
-        return TuningGames(tuning, chosen)
-
-    return group(
-        "tuning",
-        make,
-        file("--tuning", multiple=True, metavar="FILE", help=text),
-        option("--tuning-select", default="every:7", metavar="RULE", help="Positions of each tuning game."),
-        needs=("rule",),
-    )
+    return amount("--l2", default, f"Penalty on weights{unit}.", most=1e9)

@@ -13,7 +13,10 @@ import click
 
 from glem.core.cli.display import tell
 
-__all__ = ["Command", "amount", "argument", "command", "count", "file", "flag", "group", "option", "whole"]
+__all__ = [
+    "Argument", "Command", "Option", "amount", "argument", "choice", "command", "count", "file", "flag", "group",
+    "option",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,15 +97,43 @@ class Command(click.Command):
 
 argument = functools.partial(click.argument, cls=Argument)
 option = functools.partial(click.option, cls=Option)
-flag = functools.partial(option, is_flag=True)
-count = functools.partial(option, type=click.IntRange(1))
-"""An option whose value is a whole number from 1 on."""
-whole = functools.partial(option, type=click.IntRange(0))
-"""An option whose value is a whole number from 0 on."""
-amount = functools.partial(option, type=click.FloatRange(0))
-"""An option whose value is a number that is not negative."""
-file = functools.partial(option, type=click.Path(dir_okay=False))
-"""An option whose value is the path of a file."""
+
+Names = str | tuple[str, ...]
+"""The option as it is written; in a tuple also its short form, or the command's name for its value."""
+
+
+def _named(names: Names, text: str, settings: dict[str, Any]) -> Callable[[F], F]:
+    return option(*((names,) if isinstance(names, str) else names), help=text, **settings)
+
+
+def flag(names: Names, text: str, **settings: Any) -> Callable[[F], F]:
+    """Add an option without a value; the text is its help."""
+    return _named(names, text, {"is_flag": True, **settings})
+
+
+def count(
+    names: Names, default: int | None, text: str, *, least: int = 1, most: int | None = None, **settings: Any
+) -> Callable[[F], F]:
+    """Add an option that takes a whole number from ``least`` to ``most``."""
+    return _named(names, text, {"type": click.IntRange(least, most), "default": default, **settings})
+
+
+def amount(
+    names: Names, default: float | None, text: str, *, least: float = 0, most: float | None = None, **settings: Any
+) -> Callable[[F], F]:
+    """Add an option that takes a number from ``least`` to ``most``."""
+    return _named(names, text, {"type": click.FloatRange(least, most), "default": default, **settings})
+
+
+def choice(names: Names, words: Iterable[str], text: str, **settings: Any) -> Callable[[F], F]:
+    """Add an option that takes one of some words, by default the first."""
+    known = list(words)
+    return _named(names, text, {"type": click.Choice(known), "default": known[0], **settings})
+
+
+def file(names: Names, text: str, *, path_type: type | None = None, **settings: Any) -> Callable[[F], F]:
+    """Add an option that takes the path of a file, which may not be there yet."""
+    return _named(names, text, {"type": click.Path(dir_okay=False, path_type=path_type), **settings})
 
 
 def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:

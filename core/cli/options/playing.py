@@ -9,8 +9,8 @@ import attrs
 import click
 from click.core import ParameterSource
 
-from glem.core.cli.options import LIMITS
-from glem.core.cli.options.making import F, argument, count, flag, group, option, whole
+from glem.core.cli.options import LIMITS, table_mb
+from glem.core.cli.options.making import F, argument, count, flag, group, option
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
@@ -48,8 +48,8 @@ _THINKING = (
         metavar="FILE",
         help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
     ),
-    flag("--full-width", help="Prune nothing selectively."),
-    count("--table", "table_mb", default=64, help="Table, in MB."),
+    flag("--full-width", "Prune nothing selectively."),
+    table_mb,
 )
 
 
@@ -114,6 +114,6 @@ def opponent(**usual: float) -> Callable[[F], F]:
         make,
         option("--player", "player_text", metavar="PLAYER", help="The player in one text, in place of these options."),
         *_THINKING,
-        whole("--solve", help=f"Solve from so many moves left on; {_SOLVE_FROM} by default."),
+        count("--solve", None, f"Solve from so many moves left on; {_SOLVE_FROM} by default.", least=0),
         needs=("game",),
     )

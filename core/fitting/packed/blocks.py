@@ -233,11 +233,6 @@ class Packing:
         Terms that enter with their value.
     by_phase
         Whether rows are grouped by phase, for least squares, or left in their order, for likelihood.
-
-    Raises
-    ------
-    BadInputError
-        Configurations are counted, and nothing finds the active ones.
     """
 
     phase_count: int
@@ -246,10 +241,6 @@ class Packing:
     configuration_count: int = 0
     linear: LinearTerms = field(factory=LinearTerms)
     by_phase: bool = True
-
-    def __attrs_post_init__(self) -> None:
-        if self.configurations is None and self.configuration_count:
-            raise BadInputError(f"{self.configuration_count} configurations and nothing that finds the active ones")
 
     @cached_property
     def columns(self) -> Columns:
@@ -281,12 +272,9 @@ class Packing:
         Raises
         ------
         BadInputError
-            A phase or configuration out of range, ids that descend inside a row, or what
-            :meth:`PatternSet.indices` raises.
+            A configuration out of range, ids that descend inside a row, or what :meth:`PatternSet.indices` raises.
         """
         count = len(phases)
-        if count and not 0 <= int(phases.min()) <= int(phases.max()) < self.phase_count:
-            raise BadInputError(f"phases {phases.min()}..{phases.max()} are not all in 0..{self.phase_count - 1}")
         order = np.argsort(phases, kind="stable").astype(np.int64) if self.by_phase else np.arange(count)
         targets = np.empty(count, np.int64)
         targets[order] = np.arange(count)

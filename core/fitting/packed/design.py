@@ -11,11 +11,10 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.packed.blocks import ActiveConfigurations, Block, Layout, LinearTerms, Packing, Rows
+from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing, Rows
 from glem.core.fitting.packed.columns import Columns
-from glem.core.patterns.patterns import PatternSet, count_matches
+from glem.core.patterns.patterns import count_matches
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 
@@ -71,12 +70,8 @@ class Design:
     def build(
         cls,
         chunks: Iterable[tuple[NDArray[np.int16], NDArray[np.integer]]],
+        packing: Packing,
         *,
-        phase_count: int,
-        patterns: PatternSet | None = None,
-        configurations: ActiveConfigurations | None = None,
-        configuration_count: int = 0,
-        linear: LinearTerms | None = None,
         jobs: int = 1,
         progress: Progress = SILENT,
     ) -> Design:
@@ -87,8 +82,8 @@ class Design:
         chunks
             Feature values int16 [n, F] and phases [n] of some positions at a time; 100,000 to 1,000,000 positions
             a chunk keep the memory for feature values small and the passes long.
-        phase_count, patterns, configurations, configuration_count, linear
-            As of :class:`~glem.core.fitting.packed.blocks.Packing`.
+        packing
+            What makes rows of them, by phase.
         jobs
             Threads.
         progress
@@ -99,14 +94,10 @@ class Design:
         BadInputError
             What a packing raises.
         """
-        terms = LinearTerms() if linear is None else linear
-        packing = Packing(phase_count, patterns, configurations, configuration_count, terms)
 
         def numbered() -> Iterator[tuple[NDArray[np.int16], NDArray[np.integer], int]]:
             first = 0
-            for number, (values, phases) in enumerate(chunks):
-                if len(values) != len(phases):
-                    raise BadInputError(f"chunk {number}: {len(values)} rows of values and {len(phases)} phases")
+            for values, phases in chunks:
                 yield values, phases, first
                 first += len(phases)
 

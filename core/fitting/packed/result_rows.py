@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define
@@ -20,8 +20,7 @@ from glem.core.tasks.threads import ordered_map
 __all__ = ["LikelihoodChunk", "LikelihoodRows", "RowBlock"]
 
 
-@define(frozen=True, eq=False)
-class LikelihoodChunk:
+class LikelihoodChunk(NamedTuple):
     """N positions of games whose results are known.
 
     Parameters
@@ -117,24 +116,19 @@ class LikelihoodRows:
         Raises
         ------
         BadInputError
-            A phase out of range, a result that is none of the three, or no positions.
+            A position without a game, or no positions.
         """
 
         def block_of(numbered: tuple[int, LikelihoodChunk]) -> RowBlock:
             number, chunk = numbered
-            _check(chunk)
+            if (chunk.game < 0).any():
+                raise BadInputError("every position of a likelihood fit belongs to a game")
             parts = (packing.pack(chunk.values, chunk.phase) for packing in (value, draw))
             own, drawn = (
                 part if folder is None else part.kept(folder, f"rows-{number:05d}-{name}")
                 for part, name in zip(parts, ("value", "draw"), strict=True)
             )
-            return RowBlock(
-                own,
-                drawn,
-                np.ascontiguousarray(chunk.result, np.int8),
-                np.ascontiguousarray(chunk.game, np.int64),
-                np.ascontiguousarray(chunk.held_out, np.bool_),
-            )
+            return RowBlock(own, drawn, chunk.result, chunk.game, chunk.held_out)
 
         blocks = []
         with progress("indexing positions") as task:
@@ -166,15 +160,3 @@ class LikelihoodRows:
         """Digest of the rows, so that a checkpoint knows what it belongs to."""
         arrays = (array for block in self.blocks for array in block.arrays())
         return arrays_digest(arrays, f"{self.value.phase_count} {self.value.layout} {self.draw.layout}")
-
-
-def _check(chunk: LikelihoodChunk) -> None:
-    count = len(chunk.values)
-    for name in ("phase", "result", "game", "held_out"):
-        if len(getattr(chunk, name)) != count:
-            raise BadInputError(f"{count} positions have {len(getattr(chunk, name))} values of {name!r}")
-    wrong = ~np.isin(chunk.result, (-1, 0, 1))
-    if wrong.any():
-        raise BadInputError(f"a result is 1, 0 or -1, got {chunk.result[wrong][0]}")
-    if count and int(chunk.game.min()) < 0:
-        raise BadInputError("every position of a likelihood fit belongs to a game")

@@ -69,26 +69,11 @@ class Correlation:
     points: int
 
 
-def _columns(x: Numbers, y: Numbers, fewest: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if one.ndim != 1 or one.shape != other.shape:
-        raise BadInputError(f"x and y must be as many numbers, got shapes {one.shape} and {other.shape}")
-    if len(one) < fewest or not (np.isfinite(one).all() and np.isfinite(other).all()):
-        raise BadInputError(f"at least {fewest} points of finite numbers are needed, got {len(one)}")
-    return one, other
-
-
 def fit_line(x: Numbers, y: Numbers) -> LineFit:
-    """Fit a straight line to points [n].
-
-    Raises
-    ------
-    BadInputError
-        Fewer than two points, numbers that are not finite, or points that all have one x.
-    """
+    """Fit a straight line to two points or more [n]; :class:`BadInputError` where all have one x."""
     from scipy.stats import linregress
 
-    one, other = _columns(x, y, 2)
+    one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if np.ptp(one) == 0:
         raise BadInputError("points that all have one x lie on no single line")
     found: Any = linregress(one, other)
@@ -102,18 +87,10 @@ def fit_line(x: Numbers, y: Numbers) -> LineFit:
 
 
 def correlate(x: Numbers, y: Numbers, *, confidence: float = 0.95) -> Correlation:
-    """Correlate two figures [n] of the same things.
-
-    Raises
-    ------
-    BadInputError
-        Fewer than three points, numbers that are not finite, or a confidence that is not between 0 and 1.
-    """
+    """Correlate two figures [n] of the same three things or more."""
     from scipy.stats import pearsonr, spearmanr
 
-    one, other = _columns(x, y, 3)
-    if not 0 < confidence < 1:
-        raise BadInputError(f"the confidence must be between 0 and 1, got {confidence}")
+    one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return Correlation(math.nan, math.nan, math.nan, math.nan, math.nan, len(one))
     found: Any = pearsonr(one, other)

@@ -78,8 +78,6 @@ def sample_positions(
     BadInputError
         A file is bad, or no position is left.
     """
-    if most is not None and most < 1:
-        raise BadInputError(f"an experiment needs at least one position, got {most}")
     read = CollectedPositions(game, keeps_positions=True)
     read.read(files, rule, skip_bad=skip_bad, progress=progress)
     selected = read.selected
@@ -165,18 +163,10 @@ class PowerExperiment:
     games: int
 
 
-def check_limits(kind: str, limits: Sequence[float]) -> None:
-    """Refuse limits that no experiment can have.
-
-    Raises
-    ------
-    BadInputError
-        The kind is none of :data:`LIMIT_KINDS`, or the limits are not positive and rising.
-    """
-    if kind not in LIMIT_KINDS:
-        raise BadInputError(f"searches are limited by {', '.join(LIMIT_KINDS)}, not by {kind!r}")
-    if not limits or list(limits) != sorted(set(limits)) or limits[0] <= 0:
-        raise BadInputError(f"limits must be positive and rise, got {', '.join(map(str, limits)) or 'none'}")
+def check_limits(limits: Sequence[float]) -> None:
+    """Refuse limits, of which there are some, that are not positive and rising; raises :class:`BadInputError`."""
+    if list(limits) != sorted(set(limits)) or limits[0] <= 0:
+        raise BadInputError(f"limits must be positive and rise, got {', '.join(map(str, limits))}")
 
 
 def measure_power(
@@ -203,7 +193,7 @@ def measure_power(
     kind
         One of :data:`LIMIT_KINDS`; for people, the scorers know it.
     limits
-        Rising.
+        As :func:`check_limits` wants them.
     static
         Also grade each evaluation as it is, where that is possible.
     games
@@ -218,9 +208,8 @@ def measure_power(
     Raises
     ------
     BadInputError
-        Limits that do not rise, no evaluations, or too few positions that all evaluations have values for.
+        No evaluations, or too few positions that all evaluations have values for.
     """
-    check_limits(kind, limits)
     if not evaluations:
         raise BadInputError("an experiment needs at least one evaluation")
     asked = [(name, limit) for name in evaluations for limit in ([None] if static else []) + list(limits)]

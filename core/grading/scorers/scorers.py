@@ -35,8 +35,8 @@ from glem.core.grading.scorers.searching import ExternalScorer, SearchScorer
 from glem.core.players.spec import EXTERNAL, SEARCH, parse_player
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
-from glem.core.tasks.chunked_work import Workers
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import Workers
 
 __all__ = ["StaticScorer", "scorer_of"]
 

@@ -27,10 +27,11 @@ from glem.core.players.spec import PlayerSpec, external_players_of
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork, Workers
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.counts import counted
 from glem.core.tasks.kept import Kept
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tasks import Workers
 
 __all__ = ["ExternalScorer", "SearchScorer", "value_and_drawishness"]
 

@@ -11,7 +11,7 @@ from glem.core.report.markup import element, number, signed, whole
 from glem.core.report.page import paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted
 
-__all__ = ["render_power"]
+__all__ = ["line_table", "render_power"]
 
 
 def render_power(found: PowerExperiment, *, game_title: str) -> str:
@@ -64,22 +64,24 @@ def _curves(found: PowerExperiment) -> Element:
 
 
 def _line_cells(line: LineFit | None) -> tuple[str, str]:
-    if line is None:
-        return "", ""
-    return f"{line.slope:+.4f} ± {line.slope_error:.4f}", number(line.r_squared, 3)
+    return ("", "") if line is None else (f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}")
+
+
+def line_table(found: PowerExperiment) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows of a table of the straight lines through the grades of searches."""
+    header = ("evaluation", f"per doubling of {found.kind}", "R²", "per doubling of time", "R²", "always rises")
+    return header, [
+        (curve.name, *_line_cells(curve.by_limit), *_line_cells(curve.by_seconds), "yes" if curve.rises else "no")
+        for curve in found.curves
+    ]
 
 
 def _lines(found: PowerExperiment) -> Element:
-    header = ("evaluation", f"per doubling of {found.kind}", "R²", "per doubling of time", "R²", "always rises")
-    rows = (
-        (curve.name, *_line_cells(curve.by_limit), *_line_cells(curve.by_seconds), "yes" if curve.rises else "no")
-        for curve in found.curves
-    )
     return section(
         "lines",
         "Straight lines",
         paragraph("Ban finds the grade approximately linear in the logarithm of the processing power (section 4.3)."),
-        table("Straight lines through the grades of searches", header, rows),
+        table("Straight lines through the grades of searches", *line_table(found)),
     )
 
 

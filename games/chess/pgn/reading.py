@@ -49,20 +49,10 @@ _NESTING = " (behind a brace within braces: a comment ends at the first closing 
 _PAGE = 1000
 _TOKEN = re.compile(rb"[^\s{}();]{1,16}")
 _FISCHER_RANDOM = frozenset(
-    {
-        "chess960",
-        "chess 960",
-        "960",
-        "fischerandom",
-        "fischerrandom",
-        "fischer random",
-        "fischerrandom chess",
-        "fischer random chess",
-        "frc",
-        "wild/fr",
-    }
+    ("chess960", "960", "fischerandom", "fischerrandom", "fischerrandomchess", "frc", "wild/fr")
 )
-_VARIANTS = _FISCHER_RANDOM | {"", "chess", "standard", "normal", "classical", "illegal", "from position"}
+_VARIANTS = _FISCHER_RANDOM | {"", "chess", "standard", "normal", "classical", "illegal", "fromposition"}
+"""Names of variants that are read, in lower case and without blanks."""
 _MAY_BE_SPELT_OTHERWISE = (pgn_games.ILLEGAL, pgn_games.AMBIGUOUS, pgn_games.NOT_A_MOVE)
 _ODD_CASTLING = (b"o-o", b"O\xe2\x80", b"0\xe2\x80")
 """What the compiled reader passes over, as it does over other words, although it may stand for a move."""
@@ -232,11 +222,12 @@ class _Reader:
 
         bad = BadRecords(count, place)
         variant, variants = _interned(block.texts(facts, "Variant"))
-        unknown = np.array([*(name.lower() not in _VARIANTS for name in variants), False])[variant]
+        plain = [name.lower().replace(" ", "") for name in variants]
+        unknown = np.array([*(name not in _VARIANTS for name in plain), False])[variant]
         odd = np.flatnonzero(block.is_odd(begin, facts) & ~unknown)
         read_again = 0
         if len(odd):
-            is_fischer = np.array([*(name.lower() in _FISCHER_RANDOM for name in variants), False])[variant]
+            is_fischer = np.array([*(name in _FISCHER_RANDOM for name in plain), False])[variant]
             moves, read_again = block.read_again(begin, facts, moves, odd, is_fischer)
         status = facts.status
         bad.mark(unknown, lambda index: f"{variants[variant[index]]!r} is another game than chess and Chess960")

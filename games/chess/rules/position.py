@@ -127,20 +127,12 @@ def position_key(position: Position) -> np.uint64:
 @inlined
 def turned_over(position: Position) -> Position:
     """Mirror the ranks and exchange the colours; the hash key is 0."""
-    return Position(
-        byte_swap(position.pawns),
-        byte_swap(position.knights),
-        byte_swap(position.bishops),
-        byte_swap(position.rooks),
-        byte_swap(position.queens),
-        byte_swap(position.kings),
-        byte_swap(occupied_squares(position) & ~position.white),
-        byte_swap(position.castling),
-        _ZERO,
-        np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0),
-        np.uint8(np.uint8(1) - position.turn),
-        position.clock,
-    )
+    pawns, knights, bishops = byte_swap(position.pawns), byte_swap(position.knights), byte_swap(position.bishops)
+    rooks, queens, kings = byte_swap(position.rooks), byte_swap(position.queens), byte_swap(position.kings)
+    white, castling = byte_swap(occupied_squares(position) & ~position.white), byte_swap(position.castling)
+    en_passant = np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0)
+    state = en_passant, np.uint8(np.uint8(1) - position.turn), position.clock
+    return Position(pawns, knights, bishops, rooks, queens, kings, white, castling, _ZERO, *state)
 
 
 def with_key(position: Position) -> Position:

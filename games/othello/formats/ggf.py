@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import attrs
 import numpy as np
 from attrs import define
 
@@ -40,10 +39,11 @@ _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
 _LEAST_CLOCK = 0.1
 _BLACK = "*Xx"
 _SIDES = frozenset({"B", "W"})
-_GAME = re.compile(rb"[\s\d]*\(;[^\]]*\bGM\[othello", re.IGNORECASE)
+_FIRST_GAME = re.compile(rb"[\s\d]*\(;[^\]]*\bGM\[othello", re.IGNORECASE)
 _RESULT = re.compile(r"\s*([+-]?\d{1,2}(?:\.\d*)?)(?::[a-z])?\s*")
 _BRACKETS = str.maketrans("[]", "()")
 _PASSING = "PA"
+_GAME = "othello"
 _ENDS = {"time": ":t", "failure": ":l", "resigned": ":r"}
 _SQUARES = 64
 _LEAST_SECONDS = 0.0005
@@ -101,14 +101,30 @@ def parse_ggf(text: str, at: int = 0) -> tuple[GgfGame, int]:
     """
     tags, behind = _tags(text, at)
     values = dict(tags)
+    if values.get("GM", _GAME).lower() != _GAME:
+        raise BadInputError(f"a game of {values['GM']!r}, not of Othello")
+    size = _BOARD_TYPE.match(values.get("TY", "8"))
+    if size is None or size.group(1) != "8":
+        raise BadInputError(f"board type {values['TY']!r}, only that of 8x8 squares is known")
+    position, black_to_move = rules.INITIAL_POSITION, True
+    if "BO" in values:
+        board = _BOARD.fullmatch(values["BO"])
+        if board is None:
+            raise BadInputError(
+                f"{values['BO'][:80]!r} is no board: 8, 64 of - * and O, and the side to move are needed"
+            )
+        position, black_to_move = parse_position(f"{''.join(board[1].split())} {board[2]}"), board[2] in _BLACK
     result = _RESULT.fullmatch(values.get("RE", ""))
+    time = values.get("TI", "")
     game = GgfGame(
-        moves=tuple((name == "B", *parse_move_item(value)) for name, value in tags if name in _SIDES),
+        position,
+        black_to_move,
+        tuple((name == "B", *parse_move_item(value)) for name, value in tags if name in _SIDES),
+        black_clock=_clock(values.get("TB", time)),
+        white_clock=_clock(values.get("TW", time)),
         score=math.nan if result is None else float(result[1]),
         players=(values.get("PB", ""), values.get("PW", "")),
     )
-    for name, value in tags:
-        game = _with_tag(game, name, value)
     return game, behind
 
 
@@ -126,26 +142,6 @@ def _tags(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
         at = tag.end()
         tags.append((tag.group(1).upper(), tag.group(2).strip()))
     return tags, end.end()
-
-
-def _with_tag(game: GgfGame, name: str, value: str) -> GgfGame:
-    if name == "GM" and value.lower() != "othello":
-        raise BadInputError(f"a game of {value!r}, not of Othello")
-    if name == "TY":
-        size = _BOARD_TYPE.match(value)
-        if size is None or size.group(1) != "8":
-            raise BadInputError(f"board type {value!r}, only that of 8x8 squares is known")
-    if name == "BO":
-        board = _BOARD.fullmatch(value)
-        if board is None:
-            raise BadInputError(f"{value[:80]!r} is no board: 8, 64 of - * and O, and the side to move are needed")
-        position = parse_position(f"{''.join(board.group(1).split())} {board.group(2)}")
-        return attrs.evolve(game, position=position, black_to_move=board.group(2) in _BLACK)
-    if name in {"TI", "TB"}:
-        game = attrs.evolve(game, black_clock=_clock(value))
-    if name in {"TI", "TW"}:
-        game = attrs.evolve(game, white_clock=_clock(value))
-    return game
 
 
 def _clock(text: str) -> Clock | None:
@@ -221,7 +217,7 @@ def _is_legal(position: rules.Position, move: int) -> bool:
 
 def recognizes(head: bytes) -> bool:
     """Whether the first bytes of a file look like GGF of Othello."""
-    return _GAME.match(head) is not None
+    return _FIRST_GAME.match(head) is not None
 
 
 def read_ggf(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:

@@ -13,7 +13,7 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
-from glem.core.search.results import StopRelay
+from glem.core.search.results import relayed
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, legal_moves
 from glem.games.othello.solver import workspace as places
@@ -128,12 +128,8 @@ class EndgameSolver:
         counters[places.BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
         self._workspace.stop[0] = 0
-        relay = None if stop is None else StopRelay(stop, self._workspace.stop)
-        try:
+        with relayed(stop, self._workspace.stop):
             score, variation = self._search(position, signs)
-        finally:
-            if relay is not None:
-                relay.finish()
         stopped = bool(counters[places.STOPPED])
         if stopped and not variation:
             variation, score = moves[:1], 0

@@ -169,28 +169,10 @@ def _list(
 
 
 @kernel(inline=True)
-def _follow(
-    evaluator: Any,
-    workspace: Any,
-    own: Any,
-    opponent: Any,
-    move: Any,
-    after_own: Any,
-    after_opponent: Any,
-    count: Any,
-    ply: Any,
-) -> None:
+def _follow(evaluator: Any, workspace: Any, before: Any, move: Any, after: Any, count: Any, ply: Any) -> None:
     """Update the accumulator of the next ply, if the position there, with ``count`` empty squares, will need it."""
     if count >= workspace.least_estimated:
-        update(
-            evaluator,
-            Position(own, opponent),
-            move,
-            Position(after_own, after_opponent),
-            workspace.evaluation,
-            workspace.accumulators,
-            ply,
-        )
+        update(evaluator, before, move, after, workspace.evaluation, workspace.accumulators, ply)
 
 
 @kernel
@@ -250,7 +232,7 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     if places == _ZERO:
         if mobility_one(opponent, own) == _ZERO:
             return final_margin(workspace, own, opponent)
-        _follow(evaluator, workspace, own, opponent, _NONE, opponent, own, count, ply)
+        _follow(evaluator, workspace, Position(own, opponent), _NONE, Position(opponent, own), count, ply)
         return -guided_window(evaluator, workspace, opponent, own, -alpha - 1, count, ply + 1)
 
     if counters[PASS_NUMBER] != 0 and count >= _LEAST_SELECTIVE:
@@ -269,7 +251,8 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
-        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - 1, ply)
+        after = Position(after_own, after_opponent)
+        _follow(evaluator, workspace, Position(own, opponent), square, after, count - 1, ply)
         score = -guided_window(evaluator, workspace, after_own, after_opponent, -alpha - 1, count - 1, ply + 1)
         if score > best:
             best, best_move = score, square
@@ -308,7 +291,7 @@ def open_window(
     if places == _ZERO:
         if passed != 0 or mobility_one(opponent, own) == _ZERO:
             return final_margin(workspace, own, opponent)
-        _follow(evaluator, workspace, own, opponent, _NONE, opponent, own, count, ply)
+        _follow(evaluator, workspace, Position(own, opponent), _NONE, Position(opponent, own), count, ply)
         best = -open_window(evaluator, workspace, opponent, own, -beta, -alpha, count, ply + 1, np.int64(1))
         _extend_variation(workspace, ply, _NONE)
         return best
@@ -324,7 +307,8 @@ def open_window(
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
-        _follow(evaluator, workspace, own, opponent, square, after_own, after_opponent, count - 1, ply)
+        after = Position(after_own, after_opponent)
+        _follow(evaluator, workspace, Position(own, opponent), square, after, count - 1, ply)
         score = _WORST
         if done > 0:
             score = -guided_window(evaluator, workspace, after_own, after_opponent, -lower - 1, count - 1, ply + 1)

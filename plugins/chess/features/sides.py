@@ -91,14 +91,9 @@ class Side(NamedTuple):
 
 @inlined
 def _pieces_of(position: Position, side: np.uint64) -> Pieces:
-    return Pieces(
-        position.pawns & side,
-        position.knights & side,
-        position.bishops & side,
-        position.rooks & side,
-        position.queens & side,
-        position.kings & side,
-    )
+    pawns, knights, bishops = position.pawns & side, position.knights & side, position.bishops & side
+    rooks, queens, king = position.rooks & side, position.queens & side, position.kings & side
+    return Pieces(pawns, knights, bishops, rooks, queens, king)
 
 
 @inlined
@@ -117,27 +112,17 @@ def union(pieces: Pieces) -> np.uint64:
 
 @inlined
 def _turned_over_pieces(pieces: Pieces) -> Pieces:
-    return Pieces(
-        byte_swap(pieces.pawns),
-        byte_swap(pieces.knights),
-        byte_swap(pieces.bishops),
-        byte_swap(pieces.rooks),
-        byte_swap(pieces.queens),
-        byte_swap(pieces.king),
-    )
+    pawns, knights, bishops = byte_swap(pieces.pawns), byte_swap(pieces.knights), byte_swap(pieces.bishops)
+    rooks, queens, king = byte_swap(pieces.rooks), byte_swap(pieces.queens), byte_swap(pieces.king)
+    return Pieces(pawns, knights, bishops, rooks, queens, king)
 
 
 @inlined
 def turned_over_side(side: Side) -> Side:
     """Exchange the ranks on all boards of a side."""
-    return Side(
-        _turned_over_pieces(side.pieces),
-        _turned_over_pieces(side.attacks),
-        byte_swap(side.everything),
-        byte_swap(side.attacked),
-        byte_swap(side.castling),
-        side.attackers,
-    )
+    pieces, attacks = _turned_over_pieces(side.pieces), _turned_over_pieces(side.attacks)
+    everything, attacked, castling = byte_swap(side.everything), byte_swap(side.attacked), byte_swap(side.castling)
+    return Side(pieces, attacks, everything, attacked, castling, side.attackers)
 
 
 def north_fill(board: np.uint64) -> np.uint64:

@@ -96,14 +96,13 @@ def test_thinking_is_interrupted_in_the_running_process(mobility: str) -> None:
         assert process.wait(timeout=PATIENCE) == 0
 
 
-@pytest.mark.parametrize("stream", ["stdin", "stdout"])
-def test_a_program_that_goes_away_ends_the_engine(mobility: str, stream: str) -> None:
+@pytest.mark.parametrize("end", ["stdin", "stdout"])
+def test_a_program_that_goes_away_ends_the_engine(mobility: str, end: str) -> None:
     with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\nhint 1\n")
         while not process.stdout.readline().startswith("search "):
             pass
-        getattr(process, stream).close()
-        status = process.wait(timeout=PATIENCE)
-        assert status == 0 if stream == "stdin" else status != 0
+        getattr(process, end).close()
+        assert (process.wait(timeout=PATIENCE) == 0) == (end == "stdin")

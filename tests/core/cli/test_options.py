@@ -71,16 +71,11 @@ def example_words(context: click.Context, command: click.Command) -> list[list[s
 def test_help_ends_with_two_examples_that_parse(context: click.Context, command: click.Command) -> None:
     examples = example_words(context, command)
     assert len(examples) == 2
+    assert {"-q", "-v"} <= {word for parameter in command.params for word in parameter.opts}
     printed = command.get_help(click.Context(command, context, command.name))
     assert printed.count("\n    glem ") == 2
     for words in examples:
         parsed(context, command, words)
-
-
-@pytest.mark.parametrize(("context", "command"), COMMANDS)
-def test_every_command_can_be_quiet_and_verbose(context: click.Context, command: click.Command) -> None:
-    for each in (command, context.command):
-        assert {"-q", "-v"} <= {option for parameter in each.params for option in parameter.opts}
 
 
 def test_one_option_has_one_meaning() -> None:

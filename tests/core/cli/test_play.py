@@ -113,6 +113,12 @@ def test_a_game_to_the_end_is_saved(terminal: Terminal, tmp_path: Path) -> None:
     assert positions.exists()
 
 
+def test_saving_on_request(terminal: Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    terminal("play", *RANDOM, "--moves", "f5d6c3", "--second", typed=f"save {path}\n")
+    assert path.read_text(encoding="utf-8")[:6] == "f5d6c3"
+
+
 @pytest.mark.parametrize(
     ("game", "name", "moves"), [("connect_four", "game.txt", "4 4 3"), ("othello", "some.games", "f5 d6 c3")]
 )
@@ -301,9 +307,7 @@ def test_a_search_that_ends_inside_an_iteration_tells_the_depth_of_each_line(ter
 
 
 def test_search_obeys_each_limit(terminal: Terminal, mobility: str) -> None:
-    def search(*limits: str) -> Any:
-        return terminal.json("search", "othello", "--evaluation", mobility, *limits)
-
+    search = terminal.of("search", "othello", "--evaluation", mobility).json
     assert search("--nodes", "5000")["nodes"] < 10_000
     assert search("--nodes", "5000")["stopped"]
     assert search("--seconds", "0.2")["depth"] >= 1
@@ -330,7 +334,7 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
 # ---------------------------------------------------------------------------------------- limits and interruptions
 
 
-@pytest.mark.parametrize("command", ["search", "play", "engine", "solve"])
+@pytest.mark.parametrize("command", ["search", "play", "engine"])
 @pytest.mark.parametrize(
     ("option", "value"),
     [("seconds", "nan"), ("seconds", "inf"), ("seconds", "1e30"), ("nodes", "9" * 23)],
@@ -338,9 +342,7 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
 def test_limits_without_sense_are_one_line(
     terminal: Terminal, mobility: str, command: str, option: str, value: str
 ) -> None:
-    position = ("--position", f"{'-' * 27}OX------XO{'-' * 27} X")
-    given = position if command == "solve" else ()
-    error = terminal(command, "othello", "--evaluation", mobility, *given, f"--{option}", value, status=2)
+    error = terminal(command, "othello", "--evaluation", mobility, f"--{option}", value, status=2)
     assert error.startswith(f"glem: search limit {option} must be")
     assert error.count("\n") == 1
 

@@ -26,9 +26,14 @@ def games(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_games_become_a_file_of_positions(othello: Game, games: Path, tmp_path: Path, terminal: Terminal) -> None:
+@pytest.fixture
+def run(terminal: Terminal) -> Terminal:
+    return terminal.of("positions")
+
+
+def test_games_become_a_file_of_positions(othello: Game, games: Path, tmp_path: Path, run: Terminal) -> None:
     output = tmp_path / "positions.parquet"
-    out = terminal("positions", games, "-o", output)
+    out = run(games, "-o", output)
     expected = positions_of_records(othello, read_records(othello, games), label="auto")
     assert out == f"{len(expected):,} positions in {output}\nfrom 60 games\n"
     found = read_positions(output)
@@ -36,13 +41,13 @@ def test_games_become_a_file_of_positions(othello: Game, games: Path, tmp_path: 
         assert np.array_equal(column, found.columns()[name]), name
 
 
-def test_files_of_equal_names_in_different_folders_are_two(othello: Game, tmp_path: Path, terminal: Terminal) -> None:
+def test_files_of_equal_names_in_different_folders_are_two(othello: Game, tmp_path: Path, run: Terminal) -> None:
     paths = [tmp_path / folder / "games.txt" for folder in ("one", "other")]
     for seed, path in enumerate(paths):
         path.parent.mkdir()
         path.write_bytes(b"".join(write_transcripts(othello, sample_games().select(slice(20 * seed, 20 * seed + 20)))))
     output = tmp_path / "positions.parquet"
-    terminal("positions", *paths, paths[0], "-o", output, "--label", "result")
+    run(*paths, paths[0], "-o", output, "--label", "result")
     found = read_positions(output)
     assert np.unique(found.record).tolist() == list(range(60))
     assert found.sources == ("one/games.txt", "other/games.txt")
@@ -53,10 +58,10 @@ def test_files_of_equal_names_in_different_folders_are_two(othello: Game, tmp_pa
     assert sum(len(part) for part in parts if isinstance(part, Positions)) == summary.counts.chosen == 60
 
 
-def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, run: Terminal) -> None:
     output = tmp_path / "positions.parquet"
     options = ("--held-out", 0.25, "--unseen", "--merge", "--spread", "--seed", 4)
-    summary = terminal.json("positions", games, "-o", output, *options)
+    summary = run.json(games, "-o", output, *options)
     whole = positions_of_records(othello, read_records(othello, games), label="auto")
     training, held_out = whole.split_by_game(0.25, 4)
     expected = [
@@ -76,11 +81,11 @@ def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, term
 
 
 def test_selections_arrive(
-    othello: Game, othello_learning: Learning, games: Path, tmp_path: Path, terminal: Terminal
+    othello: Game, othello_learning: Learning, games: Path, tmp_path: Path, run: Terminal
 ) -> None:
     output = tmp_path / "positions.parquet"
     options = ("--label", "result", "--plies", "10-50", "--phases", "3-5,8", "--per-game", 4, "--seed", 2)
-    terminal("positions", games, "-o", output, *options)
+    run(games, "-o", output, *options)
     selection = Selection(plies=(10, 50), phases=(3, 4, 5, 8), stages=othello_learning.phases, per_game=4)
     expected = positions_of_records(othello, read_records(othello, games), selection=selection, seed=2)
     found = read_positions(output)
@@ -88,25 +93,25 @@ def test_selections_arrive(
     assert np.array_equal(found.positions.own, expected.positions.own)
 
 
-def test_scored_positions(othello: Game, tmp_path: Path, terminal: Terminal) -> None:
+def test_scored_positions(othello: Game, tmp_path: Path, run: Terminal) -> None:
     source, output = tmp_path / "scores.txt", tmp_path / "positions.parquet"
     source.write_text("".join(f"{othello.format_position(othello.initial_position)} {score}\n" for score in (4, -6)))
-    assert terminal("positions", source, "-o", output, "--label", "score") == f"2 positions in {output}\n"
+    assert run(source, "-o", output, "--label", "score") == f"2 positions in {output}\n"
     found = read_positions(output)
     assert found.label.tolist() == [4, -6]
     assert found.label_kind == "score"
 
 
-def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, run: Terminal) -> None:
     damaged, output = tmp_path / "damaged.txt", tmp_path / "positions.parquet"
     lines = games.read_text().splitlines()
     lines[7] = "f5a1"
     damaged.write_text("\n".join(lines) + "\n")
-    assert "damaged.txt" in terminal.fails("positions", damaged, "-o", output)
-    assert terminal.output == ""
+    assert "damaged.txt" in run.fails(damaged, "-o", output)
+    assert run.output == ""
     assert [file.name for file in tmp_path.iterdir()] == ["damaged.txt"]
-    assert "from 59 games\n  1 bad record skipped\n" in terminal("positions", damaged, "-o", output, "--skip-bad")
-    assert terminal.error.startswith("skipped: ")
+    assert "from 59 games\n  1 bad record skipped\n" in run(damaged, "-o", output, "--skip-bad")
+    assert run.error.startswith("skipped: ")
 
 
 @pytest.mark.parametrize(
@@ -124,19 +129,20 @@ def test_bad_records_stop_or_are_counted(games: Path, tmp_path: Path, terminal: 
     ],
 )
 def test_wrong_options_are_explained_in_one_line(
-    games: Path, tmp_path: Path, terminal: Terminal, options: tuple[str, ...], message: str
+    games: Path, tmp_path: Path, run: Terminal, options: tuple[str, ...], message: str
 ) -> None:
-    assert message in terminal.fails("positions", *options, games, "-o", tmp_path / "positions.parquet")
+    assert message in run.fails(*options, games, "-o", tmp_path / "positions.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, terminal: Terminal) -> None:
-    output = tmp_path / "positions.parquet"
-    assert "does not exist" in terminal.fails("positions", games, "-o", tmp_path / "none" / "positions.parquet")
-    assert "no such file" in terminal.fails("positions", tmp_path / "none.txt", "-o", output)
+def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, run: Terminal) -> None:
+    assert "does not exist" in run.fails(games, "-o", tmp_path / "none" / "positions.parquet")
+    assert "no such file" in run.fails(tmp_path / "none.txt", "-o", tmp_path / "positions.parquet")
 
 
-def test_players_are_found_by_pattern_and_shown(othello: Game) -> None:
+def test_players_are_found_by_pattern_and_shown(
+    othello: Game,
+) -> None:
     played = sample_games().select(slice(6))
     columns = {"black_player": [0, 0, 1, 2, 3, 3], "white_player": [1, 2, 3, 3, 0, -1]}
     records = evolve(
@@ -165,23 +171,23 @@ def test_players_are_found_by_pattern_and_shown(othello: Game) -> None:
 
 
 @pytest.mark.shared
-def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, run: Terminal) -> None:
     games = shared / "othello" / "wthor" / "WTH_2001.wtb"
-    command = ("positions", games, "-o", tmp_path / "p.parquet", "--of-player")
-    assert "7 games of Nakajima Tetsuya" in terminal(*command, "*NAKAJIMA*")
-    assert terminal.json(*command, "*a*")["players"]["Nakajima Tetsuya"] == 7
-    out = terminal(*command, "*a*")
+    command = (games, "-o", tmp_path / "p.parquet", "--of-player")
+    assert "7 games of Nakajima Tetsuya" in run(*command, "*NAKAJIMA*")
+    assert run.json(*command, "*a*")["players"]["Nakajima Tetsuya"] == 7
+    out = run(*command, "*a*")
     assert out.count(" games of ") == 20
     assert "and those of " in out
-    assert "'*part of a name*' finds more" in terminal.fails(*command, "nakajima")
+    assert "'*part of a name*' finds more" in run.fails(*command, "nakajima")
 
 
 @pytest.mark.shared
-def test_players_and_errors_of_tournament_games(shared: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_players_and_errors_of_tournament_games(shared: Path, tmp_path: Path, run: Terminal) -> None:
     output = tmp_path / "positions.parquet"
     years = [shared / "othello" / "wthor" / f"WTH_{year}.wtb" for year in (1984, 1985)]
     options = ("--minimum-games", 30, "--errors", "10-64", "--plies", "36", "--label", "theoretical")
-    summary = terminal.json("positions", *years, "-o", output, *options)
+    summary = run.json(*years, "-o", output, *options)
     assert summary["records"] == 587 + 954
     assert summary["other_players"] > 0
     assert summary["other_errors"] > 0

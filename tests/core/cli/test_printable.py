@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glem.core.cli import main
-from glem.core.cli.display import display_progress, print_json, print_table, printable, printable_output
+from glem.core.cli.display import Table, display_progress, print_json, print_told
+from glem.core.cli.printable import printable, printable_output
 
 NAME = "[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
 SHOWN = r"[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
@@ -49,7 +50,7 @@ def test_a_name_with_markup_in_a_display_of_progress(monkeypatch: pytest.MonkeyP
 
 def test_a_name_with_markup_in_tables_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     with printable_output():
-        print_table(NAME, ["name", NAME], [[NAME, "1"]])
+        print_told([Table(NAME, ["name", NAME], [[NAME, "1"]])])
         print_json({"name": NAME})
     printed = capsys.readouterr().out
     assert printed.count(SHOWN) == 3

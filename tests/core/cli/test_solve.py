@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.search.solve_many import SolverSpec, solve_positions
-from glem.core.tasks.chunked_work import Workers
+from glem.core.search.solver import SolverSpec, solve_positions
+from glem.core.tasks.tasks import Workers
 from tests.core.cli.terminal import Terminal
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.othello_rules import board_of, legal_moves, play
@@ -22,12 +21,8 @@ LAST = "-OX" + "X" * 36 + "O" * 25 + " X"
 
 
 @pytest.fixture
-def run(terminal: Terminal):
-    def command(*arguments: str | Path, status: int = 0) -> str:
-        terminal("solve", "othello", *arguments, status=status)
-        return terminal.output + terminal.error
-
-    return command
+def run(terminal: Terminal) -> Terminal:
+    return terminal.of("solve", "othello")
 
 
 def test_a_file_is_solved_and_checked(run, tmp_path: Path):
@@ -37,7 +32,7 @@ def test_a_file_is_solved_and_checked(run, tmp_path: Path):
     assert " +18 " in text
     assert "g8" in text
     assert "2 positions, 0 not solved; 0 of 2 scores differ" in text
-    found = json.loads(run(file, "--check", "--workers", "1", "--json"))
+    found = run.json(file, "--check", "--workers", "1")
     assert [report["solutions"][0]["score"] for report in found["positions"]] == [18, 14]
     assert (found["checked"], found["wrong"], found["unsolved"]) == (2, 0, 0)
     file.write_text(f"{FIRST}; G8:+16;\n")
@@ -46,10 +41,10 @@ def test_a_file_is_solved_and_checked(run, tmp_path: Path):
 
 
 def test_all_moves_and_results(run):
-    found = json.loads(run("--position", FIRST, "--all-moves", "--json"))
+    found = run.json("--position", FIRST, "--all-moves")
     scores = [(entry["move"], entry["score"]) for entry in found["positions"][0]["solutions"]]
     assert sorted(f"{move.upper()}:{score:+d};" for move, score in scores) == sorted(SCORES.split())
-    found = json.loads(run("--position", FIRST, "--result-only", "--json"))
+    found = run.json("--position", FIRST, "--result-only")
     assert found["positions"][0]["solutions"][0]["score"] == 1
 
 
@@ -98,7 +93,7 @@ def test_what_was_not_solved_has_no_score(run):
     assert run("--position", FIRST, "--nodes", "5", status=1).startswith("   ?  ")
     arguments = ("--position", FIRST, "--all-moves", "--nodes", "3000")
     text = run(*arguments, status=1)
-    report = json.loads(run(*arguments, "--json", status=1))["positions"][0]
+    report = run.json(*arguments, status=1)["positions"][0]
     solutions, missing = report["solutions"], report["moves_not_reached"]
     assert missing > 0
     assert len(solutions) + missing == len(SCORES.split())
@@ -109,11 +104,24 @@ def test_what_was_not_solved_has_no_score(run):
     assert "the game is over" in run("--position", over, "--all-moves")
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("--seconds", "nan", "seconds must be"),
+        ("--seconds", "inf", "seconds must be"),
+        ("--seconds", "1e300", "seconds must be"),
+        ("--nodes", "99999999999999999999999", "nodes must be"),
+    ],
+)
+def test_limits_out_of_range(run, option: str, value: str, text: str):
+    assert text in run("--position", LAST, option, value, status=2)
+
+
 def test_what_is_refused(run, monkeypatch):
     assert "nothing to solve" in run(status=2)
     assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
     assert "no such file" in run("--position", LAST, "--evaluation", "absent.npz", status=2)
-    monkeypatch.setattr("glem.core.search.solve_many.load_game", lambda _name: COUNTDOWN)
+    monkeypatch.setattr("glem.core.search.solver.load_game", lambda _name: COUNTDOWN)
     with pytest.raises(BadInputError, match=r"Countdown cannot be solved.*plies_left"):
         SolverSpec("countdown").make()
 

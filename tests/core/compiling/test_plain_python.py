@@ -29,23 +29,23 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.replay import replay
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.opening_choice import all_openings
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
 from tests.core.search.duel_game import Position as Cells
-from tests.core.tournament.evaluation_examples import linear_evaluation
 
 ROOT = Path(__file__).parents[3]
 silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
 GROUPS = {
-    "glem__games": {
+    "glem.games": {
         "mirror_nim": "tests.core.game.plain_game:COMPILED",
         "plain_nim": "tests.core.game.plain_game:PLAIN",
     },
-    "glem__learning": {
+    "glem.learning": {
         "mirror_nim": "tests.core.game.plain_game:COMPILED_LEARNING",
         "plain_nim": "tests.core.game.plain_game:PLAIN_LEARNING",
     },
@@ -54,7 +54,7 @@ GROUPS = {
 
 @pytest.fixture(scope="module")
 def distribution(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_distribution(tmp_path_factory.mktemp("site"), **GROUPS)
+    return write_distribution(tmp_path_factory.mktemp("site"), GROUPS)
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ def _perft_of(depth: int) -> int:
 def test_workers_hand_their_warning_to_this_process(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glem.core.compiling.plain_python._warned", set())
     with pytest.warns(PlainRulesWarning) as caught:
-        found = dict(run_tasks(_perft_of, [3, 4, 3, 4], workers=2))
+        found = dict(run_tasks(_perft_of, [3, 4, 3, 4], Workers(2)))
     assert found == {0: 164, 1: 634, 2: 164, 3: 634}
     assert [str(warning.message).split()[0] for warning in caught] == ["plain_nim"]
 

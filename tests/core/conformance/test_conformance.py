@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from attrs import evolve
 
 from glem.core.compiling.kernels import mix, popcount
 from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
+from glem.core.conformance.playouts import FIRST_PLIES, sample_of
 from glem.core.conformance.plugin import check_plugin
+from glem.core.conformance.report import ConformanceReport
 from glem.core.errors import BadInputError, ConformanceError
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning, Phases
@@ -181,11 +184,6 @@ PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
     ({"legal_moves": lists_twice}, "play", "a move twice"),
     ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
     ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (gives different|depends)"),
-    (
-        {"legal_moves": lambda position, moves, start: list(range(min(3, int(position.stones))))},
-        "play",
-        r"returned a list: \[0, 1, 2\], expected the number of moves",
-    ),
     ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
     ({"play": lambda position, move: [sound.play(position, move)]}, "play", "returned a list: .*, expected a Position"),
     ({"play": plays_nothing}, "play", r"play\(\d, take\d\) returned None, expected a Position"),
@@ -414,14 +412,63 @@ def test_features_of_no_symmetry_are_skipped(othello_learning: Learning):
     assert skipped.name == "features and symmetries"
 
 
-def test_parts_that_build_on_a_broken_one_are_skipped(monkeypatch):
-    broken = Game(**{**FACTS, "final_score": scores_too_high})
-    monkeypatch.setattr(plugin, "load_game", lambda name: broken)
-    reports = check_plugin("countdown", games=3)
-    assert [report.passed for report in reports] == [False, True, True, True]
-    assert str(reports[1]) == "learning of Countdown: not looked at: what it builds on breaks a promise"
+def test_parts_may_be_chosen(monkeypatch):
     monkeypatch.setattr(plugin, "load_game", lambda name: COUNTDOWN)
     (rules, learning) = check_plugin("countdown", games=3, only=("learning", "rules"))
     assert rules.passed
     assert learning.not_looked_at == "the game gives nothing to learning"
     assert (rules.not_looked_at, rules.passed) == ("", True)
+
+
+# ------------------------------------------------------------------------------ the positions that are looked at
+
+
+def transforms_wrongly_at_the_fourth_move(position, symmetry):
+    early = popcount(position.own | position.opponent) == 7
+    return othello_rules.transform(position, 0 if early else symmetry)
+
+
+@pytest.mark.parametrize("games", [3, 10, 40])
+def test_a_symmetry_that_is_wrong_at_one_early_ply_is_caught_in_any_number_of_games(othello: Game, games: int):
+    broken = evolve(othello, transform=transforms_wrongly_at_the_fourth_move)
+    report = check_game(broken, games=games, plain=True)
+    assert "under symmetry 1" in next(result for result in report.results if result.name == "symmetries").failures[0]
+
+
+def test_samples_hold_all_positions_of_the_first_plies_and_others_by_lot(othello: Game):
+    sample = sample_of(othello, 40, 0, ConformanceReport("Othello"))
+    rows = sample.some(30)
+    assert rows == sorted(set(rows))
+
+    def early(rows: Iterable[int]) -> list[Any]:
+        return [tuple(sample.positions[row]) for row in rows if len(sample.history[row]) < FIRST_PLIES]
+
+    different = list(dict.fromkeys(early(range(len(sample.positions)))))
+    assert early(rows) == different
+    assert len(rows) == len(different) + 30
+    assert len({len(sample.history[row]) for row in rows}) > FIRST_PLIES + 15
+    assert sample.some(10**6)[-1] == len(sample.positions) - 1
+
+
+def loses_with_the_last_stone(position):
+    return 1
+
+
+def moves_anywhere_at_the_start(position, moves, start):
+    count = othello_rules.legal_moves(position, moves, start)
+    if popcount(position.own | position.opponent) == 4:
+        moves[start + count] = 0
+        count += 1
+    return count
+
+
+def test_how_random_games_went_is_told(othello: Game):
+    told = check_game(COUNTDOWN, games=40, plain=True).notes
+    assert "; who moved last won 40 and lost 0" in told[0]
+    assert told[1].endswith("perft from the start 3, 9, 27")
+    wrong_sign = check_game(evolve(COUNTDOWN, final_score=loses_with_the_last_stone), games=40, plain=True)
+    assert wrong_sign.passed
+    assert "; who moved last won 0 and lost 40" in wrong_sign.notes[0]
+    assert check_game(othello, games=3, plain=True).notes[1].endswith("perft from the start 4, 12, 56, 244, 1396")
+    illegal = evolve(othello, legal_moves=moves_anywhere_at_the_start, count_moves=None, search_functions={})
+    assert "perft from the start 5, " in "".join(check_game(illegal, games=3, plain=True).notes)

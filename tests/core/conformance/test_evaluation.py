@@ -11,18 +11,15 @@ from attrs import evolve
 
 from glem.core.compiling.operations import Operations
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.conformance import ConformanceReport, check_evaluation, random_evaluation
+from glem.core.conformance import check_evaluation, random_evaluation
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import recomputing_evaluator
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC, scaled_sigmoid
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
+from tests.core.conformance.test_conformance import failures
 from tests.core.game.plain_game import COMPILED_LEARNING, PLAIN_LEARNING
-
-
-def failures(report: ConformanceReport) -> dict[str, str]:
-    return {result.name: "\n".join(result.failures) for result in report.results if result.failure_count}
 
 
 def test_a_random_evaluation_has_weights_for_everything(othello_learning: Learning):

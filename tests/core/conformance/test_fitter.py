@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from tests.core.conformance.test_conformance import failures
@@ -76,6 +78,19 @@ class Wrapped(Fitter):
         return result
 
 
+_random = np.random.default_rng(0)
+
+
+def spoils(parameters: Callable[[Any], Any]) -> type[Wrapped]:
+    """Fitter whose weights go through a function."""
+    return type("Spoils", (Wrapped,), {"spoil": lambda self, found, problem: parameters(found)})
+
+
+def retells(result: Callable[[FitResult], Any]) -> type[Wrapped]:
+    """Fitter whose result goes through a function."""
+    return type("Retells", (Wrapped,), {"retell": lambda self, found: result(found)})
+
+
 class RoundsItsArgument(Wrapped):
     def __init__(self, iterations: int = 1000) -> None:
         super().__init__(min(iterations, 999))
@@ -105,43 +120,10 @@ class Remembers(Wrapped):
         return parameters + before
 
 
-_random = np.random.default_rng(0)
-
-
-class Gambles(Wrapped):
-    def spoil(self, parameters: Any, problem: LeastSquares) -> Any:
-        return parameters + 1e-6 * _random.standard_normal(len(parameters))
-
-
-class FindsTheWrongWeights(Wrapped):
-    def spoil(self, parameters: Any, problem: LeastSquares) -> Any:
-        return parameters * 0.7
-
-
-class GivesEveryItemAWeight(Wrapped):
-    def spoil(self, parameters: Any, problem: LeastSquares) -> Any:
-        return np.where(parameters == 0, 1e-9, parameters)
-
-
 class IgnoresSampleWeights(Wrapped):
     def fit(self, problem: LeastSquares, **options: Any) -> Any:
         problem._row_weights = (problem._row_weights > 0).astype(np.float32)
         return super().fit(problem, **options)
-
-
-class KeepsTheLast(Wrapped):
-    def retell(self, result: FitResult) -> Any:
-        return evolve(result, best_iteration=result.iterations)
-
-
-class TellsNoErrors(Wrapped):
-    def retell(self, result: FitResult) -> Any:
-        return evolve(result, training_errors=np.zeros(len(result.training_errors)))
-
-
-class HasNoResult(Wrapped):
-    def retell(self, result: FitResult) -> Any:
-        return "well"
 
 
 class IgnoresTheStart(Wrapped):
@@ -184,13 +166,29 @@ class ClimbsFromTheSolution(Wrapped):
         (LeavesThings, "manners", r"fit leaves \['cache'\], expected names that end in an underscore"),
         (HasLooseArguments, "manners", r"the constructor takes \*args or \*\*kwargs"),
         (Remembers, "repeatable", "the same fitter again, after another fit gives weights that differ by up to 0.001"),
-        (Gambles, "repeatable", "a second fitter gives weights that differ"),
-        (FindsTheWrongWeights, "known weights", r"% of the squared error are left after \d+ iterations"),
-        (GivesEveryItemAWeight, "absent items", "item 3 is never active and gets the weight 1e-09"),
+        (
+            spoils(lambda found: found + 1e-6 * _random.standard_normal(len(found))),
+            "repeatable",
+            "a second fitter gives weights that differ",
+        ),
+        (spoils(lambda found: found * 0.7), "known weights", r"% of the squared error are left after \d+ iterations"),
+        (
+            spoils(lambda found: np.where(found == 0, 1e-9, found)),
+            "absent items",
+            "item 3 is never active and gets the weight 1e-09",
+        ),
         (IgnoresSampleWeights, "sample weights", "a weight differs by .* from a fit of repeated positions"),
-        (KeepsTheLast, "held-out positions", r"iteration \d+ is kept, \d+ did best on the held-out positions"),
-        (TellsNoErrors, "result", "the error at the start is 0.0, found"),
-        (HasNoResult, "result", "result_ is a str, expected a FitResult"),
+        (
+            retells(lambda found: evolve(found, best_iteration=found.iterations)),
+            "held-out positions",
+            r"iteration \d+ is kept, \d+ did best on the held-out positions",
+        ),
+        (
+            retells(lambda found: evolve(found, training_errors=0 * np.array(found.training_errors))),
+            "result",
+            "the error at the start is 0.0, found",
+        ),
+        (retells(lambda found: "well"), "result", "result_ is a str, expected a FitResult"),
         (IgnoresTheStart, "refusals", "a start of nan is accepted, expected BadInputError"),
         (ContinuesElsewhere, "checkpoint", "the continued fit gives weights that differ by up to"),
         (ClimbsFromTheSolution, "descent", "from the solution, with l2 = 0.0: the objective rises from"),
@@ -211,7 +209,7 @@ def test_a_sound_fitter_of_a_stranger_passes():
 
 
 def test_labels_of_another_length_are_refused():
-    design = Design.build([(np.zeros((3, 1), np.int16), np.zeros(3, np.int64))], phase_count=1)
+    design = Design.build([(np.zeros((3, 1), np.int16), np.zeros(3, np.int64))], Packing(1))
     with pytest.raises(BadInputError, match="the design has 3 rows"):
         fit_phases(design, np.zeros(2))
     with pytest.raises(BadInputError, match="the design has 3 rows"):

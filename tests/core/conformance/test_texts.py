@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
@@ -13,6 +14,7 @@ from glem.core.conformance import check_game, check_learning, plugin
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.games.othello import rules as othello_rules
+from tests.core.cli.terminal import Terminal
 from tests.core.conformance.test_conformance import (
     _calls,
     failures,
@@ -94,23 +96,38 @@ def test_duplicate_patterns_are_a_note(othello_learning: Learning):
     sets = {"lines": {"left": ("a1", "a2"), "top": ("b1", "a1"), "middle": ("d4", "e4"), "right": ("h8", "h7")}}
     report = check_learning(evolve(othello_learning, pattern_sets=sets, default_evaluation=None), games=1)
     assert report.passed, str(report)
-    assert report.notes == (
+    assert report.notes == [
         "pattern set 'lines': 'left' and 'top' and 'right' are images of each other; keep one of them, whose images "
-        "share its weights",
-    )
+        "share its weights"
+    ]
     assert str(report).endswith(f"\n  note {report.notes[0]}")
-    assert check_learning(othello_learning, games=1).notes == ()
+    assert check_learning(othello_learning, games=1).notes == []
 
 
-def test_the_command_says_what_it_did_not_look_at(monkeypatch):
+def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
+    passed = json.loads(terminal("check", "connect_four", "--games", 2, "--plain", "--json"))
+    assert (passed["passed"], passed["checks"][0]["name"]) == (True, "facts")
+    assert terminal("check", "nosuchgame", status=2).count("\n") == 1
     broken = Game(**{**FACTS, "final_score": scores_too_high})
     monkeypatch.setattr(plugin, "load_game", lambda name: broken)
     found = CliRunner().invoke(check_command.command, ["countdown", "--games", "2", "--json"], standalone_mode=False)
+    assert found.return_value == 1
     parts = json.loads(found.output)["parts"]
     assert [part["passed"] for part in parts] == [False, None, None, None]
+    told = CliRunner().invoke(check_command.command, ["countdown", "--games", "2"], standalone_mode=False).output
+    assert "\nlearning of Countdown: not looked at: what it builds on breaks a promise\n" in told
     assert parts[3] == {
         "subject": "fitter of Countdown",
         "passed": None,
         "not_looked_at": "what it builds on breaks a promise",
         "notes": [],
     }
+
+
+@pytest.mark.repeats  # the parts: check_plugin is called with games of a moment in test_conformance
+def test_the_command_runs_all_parts_or_one(terminal: Terminal):
+    found = json.loads(terminal("check", "connect_four", "--games", 2, "--json"))
+    parts = ["Connect Four", "learning of Connect Four", "evaluation of Connect Four", "fitter ConjugateGradient"]
+    assert list(dict.fromkeys(check["subject"] for check in found["checks"])) == parts
+    one = terminal("check", "connect_four", "--games", 2, "--only", "fitter", "--seed", 3)
+    assert one.startswith("fitter ConjugateGradient: keeps its promises\n  ok   manners (")

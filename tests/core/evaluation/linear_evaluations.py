@@ -10,24 +10,30 @@ import numpy as np
 
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
 from glem.core.features.learning import Learning
 from glem.core.patterns.patterns import PatternSet
 
-__all__ = ["change_header", "mobility_evaluation", "random_weights"]
+__all__ = ["change_header", "linear_evaluation", "mobility_evaluation", "random_weights"]
 
 
-def mobility_evaluation(learning: Learning, *, logistic: bool = False) -> LinearEvaluation:
-    """Own moves less the opponent's: in label units, or as the winning chance at a tenth of a log odd each."""
-    weights = np.array([1.0, -1.0], np.float32) * np.float32(0.1 if logistic else 1.0)
+def linear_evaluation(learning: Learning, *, link: Link = IDENTITY, **weights: float) -> LinearEvaluation:
+    """Add up features, with the same weights in every phase."""
     phases = len(learning.phases)
     return LinearEvaluation(
         learning,
         np.zeros(phases, np.float32),
-        link=LOGISTIC if logistic else IDENTITY,
-        linear=tuple(learning.features.index(name) for name in ("mobility", "opponent_mobility")),
-        linear_weights=np.tile(weights, (phases, 1)),
+        link=link,
+        linear=tuple(map(learning.features.index, weights)),
+        linear_weights=np.tile(np.array([*weights.values()], np.float32), (phases, 1)),
     )
+
+
+def mobility_evaluation(learning: Learning, *, logistic: bool = False) -> LinearEvaluation:
+    """Own moves less the opponent's: in label units, or as the winning chance at a tenth of a log odd each."""
+    size = 0.1 if logistic else 1.0
+    link = LOGISTIC if logistic else IDENTITY
+    return linear_evaluation(learning, link=link, mobility=size, opponent_mobility=-size)
 
 
 def random_weights(

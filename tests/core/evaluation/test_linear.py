@@ -78,17 +78,6 @@ def test_an_explanation_adds_up_to_the_value(evaluation: LinearEvaluation, posit
         assert {item.kind for item in explanation.contributions} >= {"bias", "pattern", "linear"}
 
 
-def test_images_of_a_position_have_one_value_under_patterns(othello_learning: Learning, positions: Any) -> None:
-    game = othello_learning.game
-    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
-    symmetric = random_weights(othello_learning, np.random.default_rng(1), patterns=patterns)
-    assert game.transform is not None
-    for row in range(0, 300, 50):
-        position = rows_of(positions, row)
-        images = [game.transform(position, symmetry) for symmetry in range(game.symmetry_count)]
-        assert np.allclose([symmetric.evaluate(image) for image in images], symmetric.evaluate(position), atol=1e-4)
-
-
 def test_integer_weights_stay_within_their_bound(evaluation: LinearEvaluation, positions: Any) -> None:
     weights = evaluation.in_play()
     assert weights.patterns.dtype == np.int16

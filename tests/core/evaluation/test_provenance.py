@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from glem.core.cli import command_group
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_files_text
 from glem.core.features.learning import Learning
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
+from tests.core.grading.examples import run
 
 
 def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
@@ -39,11 +37,6 @@ def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_lear
     train, rest = sample.select(sample.record < 100).split_by_game(0.5, 0)
     write_positions(games, train)
     write_positions(more, rest)
-
-    def run(*words: str) -> str:
-        result = CliRunner().invoke(command_group, words)
-        assert result.exception is None, result.exception
-        return result.output
 
     run("fit", games, "-o", fitted, "--patterns", "none", "--iterations", "2")
     assert load_evaluation(fitted).provenance[FITTED_FILES].endswith(" games.parquet")

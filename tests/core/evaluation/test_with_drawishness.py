@@ -21,29 +21,29 @@ from tests.core.evaluation.linear_evaluations import change_header, mobility_eva
 from tests.oracles.grading import distribution
 
 
-def example(learning: Learning) -> ResultEvaluation:
+@pytest.fixture(scope="module")
+def evaluation(othello_learning: Learning) -> ResultEvaluation:
     """Mobility, and a drawishness that falls with own mobility, phase by phase."""
-    phases = len(learning.phases)
+    phases = len(othello_learning.phases)
     drawishness = LinearEvaluation(
-        learning,
+        othello_learning,
         np.linspace(-2, 1, phases).astype(np.float32),
         link=LOGISTIC,
-        linear=(learning.features.index("mobility"),),
+        linear=(othello_learning.features.index("mobility"),),
         linear_weights=np.full((phases, 1), -0.1, np.float32),
     )
-    value = mobility_evaluation(learning, logistic=True)
+    value = mobility_evaluation(othello_learning, logistic=True)
     return ResultEvaluation(value, drawishness, scale=1.5, provenance={"made": "by hand"})
 
 
-def positions_of(learning: Learning) -> Any:
+@pytest.fixture(scope="module")
+def positions(othello_learning: Learning) -> Any:
     """Some positions of the sample that comes with the game."""
-    assert learning.sample is not None
-    return learning.sample().select(slice(0, 200)).positions
+    assert othello_learning.sample is not None
+    return othello_learning.sample().select(slice(0, 200)).positions
 
 
-def test_prediction_is_that_of_both_parts(othello_learning: Learning) -> None:
-    evaluation = example(othello_learning)
-    positions = positions_of(othello_learning)
+def test_prediction_is_that_of_both_parts(evaluation: ResultEvaluation, positions: Any) -> None:
     value, drawishness = evaluation.predict(positions)
     assert LOGISTIC(value) == pytest.approx(evaluation.value.predict(positions).astype(np.float64), abs=1e-6)
     assert drawishness == pytest.approx(evaluation.drawishness.predict(positions).astype(np.float64), abs=1e-6)
@@ -58,9 +58,8 @@ def test_prediction_is_that_of_both_parts(othello_learning: Learning) -> None:
         assert evaluation.distribution(position) == pytest.approx(probabilities[row])
 
 
-def test_both_parts_are_explained_and_shown(othello_learning: Learning) -> None:
-    evaluation = example(othello_learning)
-    position = othello_learning.game.initial_position
+def test_both_parts_are_explained_and_shown(evaluation: ResultEvaluation) -> None:
+    position = evaluation.learning.game.initial_position
     explanation = evaluation.explain(position)
     assert explanation.drawishness is not None
     value, drawishness = evaluation.predict(position)
@@ -76,36 +75,32 @@ def test_both_parts_are_explained_and_shown(othello_learning: Learning) -> None:
     assert "scale 1.5" in shown and "-0.100" in shown
 
 
-def test_a_constant_drawishness_is_the_one_given(othello_learning: Learning) -> None:
+def test_a_constant_drawishness_is_the_one_given(othello_learning: Learning, positions: Any) -> None:
     value = mobility_evaluation(othello_learning, logistic=True)
-    evaluation = ResultEvaluation.with_constant_drawishness(value, 0.92, scale=2.0)
-    assert evaluation.predict(positions_of(othello_learning))[1] == pytest.approx(np.full(200, 0.92), abs=1e-6)
+    evaluation = ResultEvaluation.with_constant_drawishness(value, 0.92)
+    assert evaluation.predict(positions)[1] == pytest.approx(np.full(200, 0.92), abs=1e-6)
     for wrong in (0.0, 1.0, float("nan")):
         with pytest.raises(BadInputError, match="above 0 and below 1"):
             ResultEvaluation.with_constant_drawishness(value, wrong)
 
 
-def test_files_keep_everything(othello_learning: Learning, tmp_path: Path) -> None:
-    evaluation = example(othello_learning)
+def test_files_keep_everything(evaluation: ResultEvaluation, positions: Any, tmp_path: Path) -> None:
     path = tmp_path / "result.npz"
     evaluation.save(path)
     loaded = load_evaluation(path)
     assert isinstance(loaded, ResultEvaluation)
     assert (loaded.scale, loaded.provenance) == (1.5, {"made": "by hand"})
-    positions = positions_of(othello_learning)
     assert (loaded.distribution(positions) == evaluation.distribution(positions)).all()
 
 
-def test_whoever_wants_an_evaluation_gets_the_value(othello_learning: Learning, tmp_path: Path) -> None:
+def test_who_wants_an_evaluation_gets_the_value(evaluation: ResultEvaluation, positions: Any, tmp_path: Path) -> None:
     path = tmp_path / "result.npz"
-    evaluation = example(othello_learning)
     evaluation.save(path)
-    positions = positions_of(othello_learning)
     wanted = evaluation.value.predict(positions)
     assert (load_value(path).predict(positions) == wanted).all()
     with pytest.raises(BadInputError, match="with a drawishness"):
         LinearEvaluation.load(path)
-    game = othello_learning.game
+    game = evaluation.learning.game
     assert (load_value(str(path), game).predict(positions) == wanted).all()
     assert isinstance(load_evaluation(str(path), game), ResultEvaluation)
     assert value_part(evaluation) is evaluation.value
@@ -116,30 +111,27 @@ def test_whoever_wants_an_evaluation_gets_the_value(othello_learning: Learning, 
         ResultEvaluation.load(plain)
 
 
-def test_grading_uses_both_parts(othello_learning: Learning, tmp_path: Path) -> None:
+def test_grading_uses_both_parts(evaluation: ResultEvaluation, positions: Any, tmp_path: Path) -> None:
     path = tmp_path / "result.npz"
-    evaluation = example(othello_learning)
     evaluation.save(path)
-    positions = positions_of(othello_learning)
     value, drawishness = evaluation.predict(positions)
-    game = othello_learning.game
+    game = evaluation.learning.game
     graded = scorer_of(game, str(path)).predict(Positions(game, positions, np.zeros(len(value), np.float32)))
     assert graded.unit == "log odds"
     assert graded.value == pytest.approx(value)
     assert graded.drawishness == pytest.approx(drawishness)
 
 
-def test_parts_that_do_not_belong_together_are_refused(othello_learning: Learning) -> None:
-    good = example(othello_learning)
+def test_parts_that_do_not_belong_are_refused(othello_learning: Learning, evaluation: ResultEvaluation) -> None:
     with pytest.raises(BadInputError, match="identity link"):
-        ResultEvaluation(mobility_evaluation(othello_learning), good.drawishness)
+        ResultEvaluation(mobility_evaluation(othello_learning), evaluation.drawishness)
     other = load_learning("connect_four")
     strange = LinearEvaluation(other, np.zeros(len(other.phases), np.float32), link=LOGISTIC)
     with pytest.raises(BadInputError, match="connect_four"):
-        ResultEvaluation(good.value, strange)
+        ResultEvaluation(evaluation.value, strange)
     for scale in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(BadInputError, match="positive and finite"):
-            ResultEvaluation(good.value, good.drawishness, scale)
+            ResultEvaluation(evaluation.value, evaluation.drawishness, scale)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +145,10 @@ def test_parts_that_do_not_belong_together_are_refused(othello_learning: Learnin
     ],
 )
 def test_damaged_files_are_explained(
-    othello_learning: Learning, tmp_path: Path, change: dict[str, Any], words: str
+    evaluation: ResultEvaluation, tmp_path: Path, change: dict[str, Any], words: str
 ) -> None:
     path = tmp_path / "result.npz"
-    example(othello_learning).save(path)
+    evaluation.save(path)
     change_header(path, change)
     with pytest.raises(BadInputError, match=words) as found:
         load_evaluation(path)

@@ -26,8 +26,12 @@ def two_features(game: Game, *names: str) -> AtomicFeatures:
     )
 
 
-def test_values_are_computed_in_blocks_and_stored_feature_by_feature(othello: Game) -> None:
-    features = two_features(othello, "first", "second")
+@pytest.fixture(scope="module")
+def features(othello: Game) -> AtomicFeatures:
+    return two_features(othello, "first", "second")
+
+
+def test_values_are_computed_in_blocks_and_stored_feature_by_feature(othello: Game, features: AtomicFeatures) -> None:
     for count in (0, 1, 63, 64, 65, 1000):
         own = np.arange(count, dtype=np.uint64)
         values = features.values(othello.position_type(own, np.zeros_like(own)))
@@ -45,14 +49,12 @@ def test_compiled_values_equal_plain_ones(othello_learning: Learning) -> None:
     assert np.array_equal(features.values(columns)[0], features.values_of(position))
 
 
-def test_columns_need_not_be_contiguous(othello: Game) -> None:
-    features = two_features(othello, "first", "second")
+def test_columns_need_not_be_contiguous(othello: Game, features: AtomicFeatures) -> None:
     own = np.arange(20, dtype=np.uint64)[::2]
     assert features.values(othello.position_type(own, own))[:, 0].sum() == 0
 
 
-def test_names_groups_and_descriptions(othello: Game) -> None:
-    features = two_features(othello, "first", "second")
+def test_names_groups_and_descriptions(features: AtomicFeatures) -> None:
     assert len(features) == 2
     assert features[1].cardinality == 11
     assert features.index("second") == 1
@@ -64,8 +66,7 @@ def test_names_groups_and_descriptions(othello: Game) -> None:
     assert features.describe(Relation(1, -2)) == "second=-2"
 
 
-def test_unknown_names_are_explained(othello: Game) -> None:
-    features = two_features(othello, "first", "second")
+def test_unknown_names_are_explained(features: AtomicFeatures) -> None:
     with pytest.raises(BadInputError, match="no atomic feature 'third'"):
         features.index("third")
     with pytest.raises(BadInputError, match=r"no feature group 'squares'; it has: \['bits', 'numbers'\]"):

@@ -26,7 +26,7 @@ from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
 from glem.core.grading.experiments.power import _kept, _record
 from glem.core.grading.experiments.strength import read_ratings
-from glem.core.grading.trials import Verdict
+from glem.core.grading.learning import Verdict
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
 from glem.core.search.probcut import CHECKS, ProbCut

@@ -11,7 +11,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.features.features import AtomicFeatures
-from glem.core.fitting.packed.blocks import LinearTerms
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.patterns.patterns import PatternSet
 from tests.oracles.fitting import dense_matrix
@@ -63,15 +63,14 @@ def small_design(
         starts = np.concatenate([[0], np.cumsum([len(row) for row in ids])])
         return starts, np.array([c for row in ids for c in row], np.int64)
 
-    design = Design.build(
-        parts(),
-        phase_count=PHASES,
-        patterns=PatternSet.from_names(features, NAMES) if patterns else None,
-        configurations=active if configurations else None,
-        configuration_count=CONFIGURATIONS if configurations else 0,
-        linear=LinearTerms.from_names(features, linear),
-        jobs=jobs,
+    packing = Packing(
+        PHASES,
+        PatternSet.from_names(features, NAMES) if patterns else None,
+        active if configurations else None,
+        CONFIGURATIONS if configurations else 0,
+        LinearTerms.from_names(features, linear),
     )
+    design = Design.build(parts(), packing, jobs=jobs)
     matrix, found = dense_matrix(design)
     np.testing.assert_array_equal(found, phases)
     return Small(design, matrix, phases)

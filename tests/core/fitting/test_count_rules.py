@@ -11,6 +11,7 @@ from glem.core.errors import BadInputError
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
 from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from tests.oracles.fitting import rule_kinds
@@ -40,18 +41,17 @@ def test_examples(counts: list[float], expected: list[str]) -> None:
 @pytest.mark.parametrize("linear", [40.0, 60.0, None])
 def test_rules_equal_the_literal_reading(linear: float | None) -> None:
     generator = np.random.default_rng(1)
-    phases, items = 13, 3000
+    phases, items = 13, 600
     counts = generator.integers(0, 30, (phases, items)).astype(float)
     counts[:, ::3] *= generator.random((phases, len(counts[0, ::3]))) < 0.5
     counts[:, ::7] = np.minimum(counts[:, ::7], 12)
     plan = CountRules(linear=linear).plan(counts)
-    expansion = plan.expansion.toarray().reshape(phases, items, -1) if items < 50 else plan.expansion
     seen = set()
     for item in range(items):
         kinds = rule_kinds(counts[:, item].tolist(), 20, 4, linear)
         seen.update(kind.split()[0] for kind in kinds)
         assert plan.kinds[:, item].tolist() == [KIND[kind.split()[0]] for kind in kinds]
-        rows = [expansion[[phase * items + item], :] for phase in range(phases)]
+        rows = [plan.expansion[[phase * items + item], :] for phase in range(phases)]
         for phase, kind in enumerate(kinds):
             columns, values = rows[phase].indices, rows[phase].data
             name, _, where = kind.partition(" ")
@@ -110,13 +110,8 @@ def planned_design() -> tuple[Design, Any]:
     def active(values: Any) -> tuple[Any, Any]:
         return np.concatenate([[0], np.cumsum(items >= 0)]), items[items >= 0]
 
-    design = Design.build(
-        [(np.zeros((len(rows), 1), np.int16), phases)],
-        phase_count=PHASE_COUNT,
-        configurations=active,
-        configuration_count=len(PLANNED),
-    )
-    return design, labels.astype(np.float32)
+    packing = Packing(PHASE_COUNT, configurations=active, configuration_count=len(PLANNED))
+    return Design.build([(np.zeros((len(rows), 1), np.int16), phases)], packing), labels.astype(np.float32)
 
 
 @pytest.mark.parametrize(

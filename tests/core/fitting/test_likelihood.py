@@ -18,6 +18,7 @@ from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.quasi_newton import minimize
 from glem.core.fitting.standard_errors import likelihood_errors
+from tests.core.grading.examples import played
 from tests.oracles import likelihood as oracle
 
 PHASES, FEATURES = 3, 6
@@ -94,13 +95,12 @@ def example(seed: int = 0, games: int = 40, *, held_out: bool = True) -> Likelih
     game = generator.integers(0, games, count)
     value = (values[:, :4] @ np.array([0.8, -0.5, 0.3, 0.0])) + 0.1
     draw = values[:, 4:] @ np.array([0.7, -0.4]) + 0.5
-    chances = np.stack(result_distribution(value, 1.0, 1 / (1 + np.exp(-draw))))
-    result = 1 - (generator.random(count) > chances.cumsum(axis=0)).sum(axis=0)
+    result = played(value, 1 / (1 + np.exp(-draw)), seed=seed)
     chunks = [
         LikelihoodChunk(
             values[rows],
             generator.integers(0, PHASES, len(values[rows])),
-            result[rows].astype(np.int8),
+            result[rows],
             game[rows],
             (game[rows] % 4 == 0) & held_out,
         )
@@ -279,24 +279,12 @@ def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_refused() -> None:
-    good = {
-        "values": np.zeros((2, FEATURES), np.int16),
-        "phase": np.zeros(2, np.int64),
-        "result": np.zeros(2, np.int8),
-        "game": np.arange(2),
-        "held_out": np.zeros(2, bool),
-    }
-    for change, words in (
-        ({"result": np.array([2, 0], np.int8)}, "1, 0 or -1"),
-        ({"phase": np.array([0, 3])}, "phases 0..3"),
-        ({"game": np.array([-1, 0])}, "belongs to a game"),
-        ({"game": np.arange(3)}, "3 values of 'game'"),
-    ):
-        with pytest.raises(BadInputError, match=words):
-            LikelihoodRows.build([LikelihoodChunk(**{**good, **change})], value=VALUE, draw=DRAW)
+    numbers, values = np.zeros(2, np.int64), np.zeros((2, FEATURES), np.int16)
+    chunk = LikelihoodChunk(values, numbers, numbers.astype(np.int8), np.arange(2), np.ones(2, bool))
+    with pytest.raises(BadInputError, match="belongs to a game"):
+        LikelihoodRows.build([chunk._replace(game=np.array([-1, 0]))], value=VALUE, draw=DRAW)
     with pytest.raises(BadInputError, match="no positions"):
         LikelihoodRows.build([], value=VALUE, draw=DRAW)
-    everything = LikelihoodChunk(**{**good, "held_out": np.ones(2, bool)})
-    rows = LikelihoodRows.build([everything], value=VALUE, draw=DRAW)
+    rows = LikelihoodRows.build([chunk], value=VALUE, draw=DRAW)
     with pytest.raises(BadInputError, match="held out"):
         LikelihoodProblem(rows, *parts(rows, "one"))

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from glem.core.cli import command_group
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
@@ -28,6 +26,7 @@ from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import SelectionRule
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.grading.examples import run
 from tests.oracles.grading import mean_log_likelihood
 
 RULE = SelectionRule("every", step=8)
@@ -161,26 +160,22 @@ def test_settings_out_of_range_are_refused(othello_learning: Learning, games: li
 
 def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     output, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
-    common = ["tune", str(file), "-o", str(output), "--validation", "0.2", "--jobs", "1"]
-    printed = CliRunner().invoke(command_group, [*common, "--iterations", "30"])
-    assert printed.exit_code == 0, printed.output
-    assert "wrote" in printed.output
+    common = ("tune", file, "-o", output, "--validation", 0.2, "--jobs", 1)
+    assert "wrote" in run(*common, "--iterations", 30)
     evaluation = load_evaluation(output)
     assert isinstance(evaluation, ResultEvaluation)
     assert evaluation.provenance["prior"] == "none"
-    more = ["--prior", str(output), "--value-phases", "one", "--on-disk", "--json", "-o", str(second)]
+    more = ("--prior", output, "--value-phases", "one", "--on-disk", "--json", "-o", second)
     # What the command was called before.
-    on_disk = CliRunner().invoke(command_group, ["fit", "--method", "likelihood", *common[1:], *more])
-    assert on_disk.exit_code == 0, on_disk.output
-    assert "is called `glem tune` now" in on_disk.stderr
-    told = json.loads(on_disk.stdout)
+    notice, _, printed = run("fit", "--method", "likelihood", *common[1:], *more).partition("{")
+    assert "is called `glem tune` now" in notice
+    told = json.loads("{" + printed)
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"
     assert not Path(f"{output}.work").exists()
     assert not Path(f"{second}.work").exists()
-    narrower = ["--hold", "value", "--window", "2", "--settle", "--validation", "0"]
-    held = CliRunner().invoke(command_group, [*common, "--prior", str(second), *narrower, "-o", str(third)])
-    assert held.exit_code == 0, held.output
+    narrower = ("--hold", "value", "--window", 2, "--settle", "--validation", 0)
+    run(*common, "--prior", second, *narrower, "-o", third)
     after = load_evaluation(third)
     assert isinstance(after, ResultEvaluation)
     ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
@@ -189,4 +184,5 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     )
     assert (after.drawishness.bias != evaluation.drawishness.bias).any()
     assert after.provenance["positions"].endswith("settled")
-    assert isinstance(CliRunner().invoke(command_group, [*common, "--settle"]).exception, BadInputError)
+    with pytest.raises(BadInputError):
+        run(*common, "--settle")

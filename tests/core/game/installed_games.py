@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 __all__ = ["write_distribution"]
 
 
-def write_distribution(folder: Path, **groups: dict[str, str]) -> Path:
+def write_distribution(folder: Path, groups: Mapping[str, dict[str, str]], name: str = "games-of-tests") -> Path:
     """Write a distribution of entry points into a folder, which belongs on the module path.
 
     Parameters
@@ -15,13 +16,15 @@ def write_distribution(folder: Path, **groups: dict[str, str]) -> Path:
     folder
         Where to write.
     groups
-        Name of the entry-point group, ``__`` for a dot, to the entry points in it: name to ``module:attribute``.
+        Name of the entry-point group to the entry points in it: name to ``module:attribute``.
+    name
+        Of the distribution.
     """
-    metadata = folder / "games_of_tests-1.0.dist-info"
+    metadata = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: games-of-tests\nVersion: 1.0\n")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     lines = []
     for group, entries in groups.items():
-        lines += [f"[{group.replace('__', '.')}]", *(f"{name} = {value}" for name, value in entries.items())]
+        lines += [f"[{group}]", *(f"{entry} = {value}" for entry, value in entries.items())]
     (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
     return folder

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from attrs import define, evolve
+from attrs import evolve
 
 from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError
@@ -17,15 +16,11 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.labelling.first_games import play_games
 from glem.core.players.engine import Engine
-from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import LabelCounts, label_records
 from glem.core.positions.replay import UNFINISHED, replay
-from glem.core.search.results import Clock
-from glem.core.tournament import games
-from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
-from glem.core.tournament.openings import Opening
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.search import duel_game
 from tests.core.search.duel_game import Position, duel, play
 
@@ -70,19 +65,11 @@ def test_a_rule_draws_before_any_repetition_is_looked_for() -> None:
     assert drawn_by(ENDLESS, DUEL.play(patient, 3), ()) is None
 
 
-def random_line(game: Game, seed: int) -> list[Any]:
-    choose = np.random.default_rng(seed)
-    positions = [game.initial_position]
-    while len(positions) < 40 and not game.is_over(positions[-1]):
-        positions.append(game.play(positions[-1], int(choose.choice(game.list_legal_moves(positions[-1])))))
-    return positions
-
-
 @pytest.mark.parametrize("game", [DUEL, ENDLESS], ids=["rule", "repetition alone"])
 def test_draws_are_those_of_counting(game: Game) -> None:
     seen = set()
     for seed in range(40):
-        positions = random_line(game, seed)
+        positions = random_line(game, np.random.default_rng(seed))[0][:41]
         for ply in range(len(positions)):
             found = drawn_by(game, positions[ply], positions[:ply])
             assert found == naive_draw(game, positions[: ply + 1])
@@ -123,37 +110,6 @@ def test_a_result_labels_a_circle_of_positions_too() -> None:
 
 
 # --------------------------------------------------------------------------------------------- games
-
-
-@define
-class Walker:
-    """Steps to and fro."""
-
-    name: str = "walker"
-
-    def new_game(self, number: int = 0) -> None:
-        pass
-
-    def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
-    ) -> MoveChoice:
-        return MoveChoice(TO_AND_FRO[len(previous) % 4])
-
-    def close(self) -> None:
-        pass
-
-
-@pytest.mark.parametrize(("quiet", "end", "plies"), [(0, End.REPETITION, 8), (4, End.DRAWN, 5)])
-def test_a_drawn_game_ends_with_its_reason(monkeypatch: pytest.MonkeyPatch, quiet: int, end: End, plies: int) -> None:
-    def walker(_game: Game, _spec: PlayerSpec) -> Player:
-        return Walker()
-
-    monkeypatch.setattr(games, "kept_player", walker)
-    start = DUEL.format_position(APART._replace(quiet=np.uint8(quiet)))
-    spec = PlayerSpec("walker", kind="random")
-    played = play_game(GameTask(DUEL, 0, Opening((), start), spec, spec))
-    assert (played.end, played.score, played.result, len(played.moves)) == (end, 0, 0, plies)
-    assert PlayedGame.from_json(DUEL, played.to_json(DUEL)).end == end
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])

@@ -47,8 +47,10 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = "tests.core.game.test_families"
     write_distribution(
         tmp_path,
-        glem__game_families={"nims": f"{here}:nim_family", "number": f"{here}:_A_NUMBER"},
-        glem__learning_families={"nims": f"{here}:nim_learning"},
+        {
+            "glem.game_families": {"nims": f"{here}:nim_family", "number": f"{here}:_A_NUMBER"},
+            "glem.learning_families": {"nims": f"{here}:nim_learning"},
+        },
     )
     monkeypatch.syspath_prepend(str(tmp_path))
 

@@ -1,9 +1,8 @@
-"""The interface of a game and the registry."""
+"""The interface of a game: what its constructor refuses."""
 
 from __future__ import annotations
 
 import pickle
-from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -12,42 +11,13 @@ from attrs import evolve
 
 from glem.core.errors import PluginError
 from glem.core.features.learning import Learning
-from glem.core.game import registry as module
-from glem.core.game.game import INTERFACE_VERSION, BoardLayout, Game, game_names, load_game
+from glem.core.game.game import BoardLayout, Game, game_names, load_game
 from tests.core.game.countdown_game import COUNTDOWN, FACTS
 
 
 class Pair(NamedTuple):
     first: Any
     second: Any
-
-
-class _Distribution:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class _Entry:
-    """An entry point whose import gives what the test says."""
-
-    def __init__(self, name: str, value: object, distribution: str = "somebody") -> None:
-        self.name = name
-        self.value = f"{distribution.replace('-', '_')}.module:VALUE"
-        self.dist = _Distribution(distribution)
-        self._loaded = value
-
-    def load(self) -> object:
-        if isinstance(self._loaded, Exception):
-            raise self._loaded
-        return self._loaded
-
-
-@pytest.fixture
-def installed(monkeypatch):
-    def install(*entries: _Entry) -> None:
-        monkeypatch.setattr(module, "entry_points", lambda group: list(entries))
-
-    return install
 
 
 def test_the_built_in_games_are_registered():
@@ -57,56 +27,6 @@ def test_the_built_in_games_are_registered():
 
 def test_games_are_found_by_name_in_another_process(othello: Game):
     assert pickle.loads(pickle.dumps(othello)) is othello
-
-
-def test_names_are_sorted_and_nothing_is_imported(installed):
-    installed(_Entry("zebra", ImportError()), _Entry("ant", ImportError()))
-    assert game_names() == ["ant", "zebra"]
-
-
-def test_an_unknown_game(installed):
-    installed(_Entry("ant", COUNTDOWN))
-    with pytest.raises(PluginError, match=r"no game 'bee'.*available: ant"):
-        load_game("bee")
-
-
-def test_a_game_that_fails_to_load_names_its_distribution(installed):
-    installed(_Entry("ant", ZeroDivisionError("a table is missing"), "ant-games"))
-    with pytest.raises(PluginError, match=r"'ant' of ant-games .*ZeroDivisionError: a table is missing"):
-        load_game("ant")
-
-
-def test_a_game_that_is_none(installed):
-    installed(_Entry("ant", 3))
-    with pytest.raises(PluginError, match="is a int, not a Game"):
-        load_game("ant")
-
-
-def test_two_distributions_that_claim_a_name(installed):
-    installed(_Entry("ant", COUNTDOWN, "ant-games"), _Entry("ant", COUNTDOWN, "bug-games"))
-    with pytest.raises(
-        PluginError, match=r"in 2 installed distributions: ant-games \(.*\), bug-games \(.*; uninstall all but one"
-    ):
-        load_game("ant")
-
-
-def test_one_distribution_seen_twice_is_one(installed):
-    installed(_Entry("countdown", COUNTDOWN, "ant-games"), _Entry("countdown", COUNTDOWN, "ant-games"))
-    assert load_game("countdown") is COUNTDOWN
-
-
-def test_a_game_for_another_interface(installed):
-    installed(_Entry("ant", evolve(COUNTDOWN, interface_version=INTERFACE_VERSION + 1)))
-    with pytest.raises(
-        PluginError, match=f"'ant' of somebody was written for interface version {INTERFACE_VERSION + 1}"
-    ):
-        load_game("ant")
-
-
-def test_a_game_of_another_name_than_its_entry_point(installed):
-    installed(_Entry("ant", COUNTDOWN))
-    with pytest.raises(PluginError, match="'ant' of somebody calls itself 'countdown'"):
-        load_game("ant")
 
 
 @pytest.mark.parametrize(
@@ -193,10 +113,3 @@ def test_empty_columns_have_the_fields_types(othello: Game):
     assert type(columns) is othello.position_type
     assert all(column.dtype == np.uint64 and column.shape == (3,) for column in columns)
     assert COUNTDOWN.empty_columns(2).stones.dtype == np.uint8
-
-
-def test_entry_points_are_what_the_standard_library_gives():
-    # The registry reads these attributes of importlib.metadata's own type.
-    entry = EntryPoint("ant", "a.module:VALUE", "glem.games")
-    assert (entry.name, entry.value, entry.dist) == ("ant", "a.module:VALUE", None)
-    assert isinstance(module.entry_points(group="glem.games"), EntryPoints)

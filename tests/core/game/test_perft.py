@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,8 @@ from glem.core.errors import BadInputError
 from glem.core.game import perft as perft_module
 from glem.core.game.game import Game
 from glem.core.game.perft import perft
+from tests.core.cli.terminal import Terminal
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN
 
 # As the tables of Othello programs have them: a pass is a ply, a game that has ended counts once.
@@ -32,19 +32,10 @@ def test_plain_rules_agree(othello: Game, depth):
 
 def test_passes_and_early_ends_count_once(othello: Game):
     # Late positions, where sides are stuck and games end before the last ply.
-    generator = np.random.default_rng(1)
-    moves = np.zeros(othello.max_moves, np.int32)
-    checked = 0
-    while checked < 8:
-        position = othello.initial_position
-        for _ in range(52):
-            count = othello.legal_moves(position, moves, 0)
-            if count == 0:
-                break
-            position = othello.play(position, int(moves[generator.integers(count)]))
+    for seed in range(8):
+        position = random_line(othello, np.random.default_rng(seed))[0][:53][-1]
         for depth in (2, 3, 4):
             assert perft(othello, depth, position) == perft(othello, depth, position, plain=True)
-        checked += 1
 
 
 def test_threads_change_nothing(othello: Game):
@@ -82,17 +73,8 @@ def test_the_recursive_kernel_has_one_signature_per_game(othello: Game):
     assert len(names) == len(set(names))
 
 
-def test_the_command():
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "glem", "perft", *arguments], capture_output=True, text=True, timeout=300
-        )
-
-    assert "8,200 leaves" in run("othello", "6").stdout
-    assert '"leaves": 8200' in run("othello", "6", "--json", "--jobs", "2").stdout
-    failed = run("nosuchgame", "3")
-    assert (failed.returncode, failed.stdout) == (2, "")
-    assert failed.stderr.count("\n") == 1
-    failed = run("othello", "3", "--position", "what")
-    assert failed.returncode == 2
-    assert "64 squares" in failed.stderr
+def test_the_command(terminal: Terminal):
+    assert "8,200 leaves" in terminal("perft", "othello", 6)
+    assert '"leaves": 8200' in terminal("perft", "othello", 6, "--json", "--jobs", 2)
+    assert terminal("perft", "nosuchgame", 3, status=2).count("\n") == 1
+    assert "64 squares" in terminal("perft", "othello", 3, "--position", "what", status=2)

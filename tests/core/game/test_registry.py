@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from glem.core.errors import PluginError
 from glem.core.features.learning import load_learning
+from glem.core.game import registry
 from glem.core.game.game import game_names, load_game
-from tests.house.tree import ROOT
+from tests.core.cli.terminal import Terminal
+from tests.core.game.countdown_game import COUNTDOWN
+from tests.core.game.installed_games import write_distribution
 
 SOUND = "from attrs import evolve\nfrom tests.core.game.countdown_game import COUNTDOWN, FACTS\n"
 
@@ -22,61 +25,47 @@ SOUND = "from attrs import evolve\nfrom tests.core.game.countdown_game import CO
 class Site:
     """A folder on the path in which distributions are installed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, terminal: Terminal) -> None:
         self.folder = folder
+        self.run = terminal
 
     def install(
         self, distribution: str, module: str, source: str | None, *, points: dict[str, dict[str, str]] | None = None
     ) -> Path:
         """Install a package of one module with a distribution's metadata around it; by default it has one game."""
-        information = self.folder / f"{distribution.replace('-', '_')}-1.0.dist-info"
-        information.mkdir()
-        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
         points = {"glem.games": {"ant": f"{module}:GAME"}} if points is None else points
-        lines = []
-        for group, entries in points.items():
-            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
-        (information / "entry_points.txt").write_text("\n".join(lines))
+        write_distribution(self.folder, points, distribution)
         path = self.folder / f"{module}.py"
         if source is not None:
             path.write_text(source)
         return path
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(self.folder), str(ROOT)])}
-        return subprocess.run(
-            [sys.executable, "-m", "glem", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=environment,
-            check=False,
-        )
-
 
 @pytest.fixture
-def site(tmp_path, monkeypatch) -> Site:
+def site(tmp_path, monkeypatch, terminal: Terminal) -> Site:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    return Site(tmp_path)
+    return Site(tmp_path, terminal)
 
 
-def refusal(site: Site, command: str = "check", name: str = "ant") -> str:
+def listed(site: Site) -> dict[str, Any]:
+    """All that ``glem games`` tells, by the name of the game or of the distribution."""
+    entries = json.loads(site.run("games", "--json"))["games"]
+    return {entry.get("name", entry.get("distribution")): entry for entry in entries}
+
+
+def refusal(site: Site, name: str = "ant") -> str:
     """Error of loading a game, the same in one line on the command line."""
     with pytest.raises(PluginError) as caught:
         load_game(name)
-    found = site.run(command, name)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == f"glem: {' '.join(str(caught.value).split())}\n"
+    assert site.run("check", name, status=2) == f"glem: {' '.join(str(caught.value).split())}\n"
     return str(caught.value)
 
 
 def test_a_sound_plugin(site: Site):
     site.install("ant-games", "sound_ant", f"{SOUND}GAME = evolve(COUNTDOWN, name='ant', title='Ant')\n")
     assert load_game("ant").title == "Ant"
-    found = site.run("games", "--json")
-    (entry,) = [entry for entry in json.loads(found.stdout)["games"] if entry["name"] == "ant"]
-    assert entry == {"name": "ant", "title": "Ant", "symmetries": 1, "record_formats": []}
+    assert listed(site)["ant"] == {"name": "ant", "title": "Ant", "symmetries": 1, "record_formats": []}
 
 
 @pytest.mark.parametrize(
@@ -154,14 +143,12 @@ def test_ctrl_c_while_a_plugin_is_imported_is_no_fault_of_the_plugin(site: Site)
     with pytest.raises(KeyboardInterrupt):
         load_game("ant")
     assert signal.getsignal(signal.SIGINT) is before
-    assert site.run("check", "ant").returncode == 130
+    site.run("check", "ant", status=130)
 
 
 def test_a_plugin_that_interrupts_leaves_the_others(site: Site):
     site.install("ant-games", "rude_ant", "raise KeyboardInterrupt\n")
-    found = site.run("games", "--json")
-    assert found.returncode == 0
-    entries = {entry["name"]: entry for entry in json.loads(found.stdout)["games"]}
+    entries = listed(site)
     assert "KeyboardInterrupt" in entries["ant"]["error"]
     assert "title" in entries["othello"]
 
@@ -219,15 +206,13 @@ def test_broken_plugins_are_listed_with_their_reasons(site: Site):
     site.install("bee-learning", "bee_learning", "", points={"glem.learning": {"bee": "bee_learning:BEE"}})
     damaged = site.install("damaged", "damaged_one", None).with_name("damaged-1.0.dist-info") / "entry_points.txt"
     damaged.write_text("[glem.games]\nno equals sign\n")
-    found = site.run("games", "--json")
-    assert (found.returncode, found.stderr) == (0, "")
-    entries = {entry.get("name", entry.get("distribution")): entry for entry in json.loads(found.stdout)["games"]}
+    entries = listed(site)
     assert "ZeroDivisionError: division by zero (file " in entries["ant"]["error"]
     assert "learning 'bee' of bee-learning cannot be loaded: its entry point names BEE" in entries["bee"]["error"]
     assert "its entry points cannot be read" in entries["damaged"]["error"]
     assert "error" not in entries["othello"]
     assert "bee" not in game_names()
-    table = site.run("games").stdout
+    table = site.run("games")
     assert "cannot be loaded, see below" in table
     assert "\nant: game 'ant' of ant-games cannot be loaded: ZeroDivisionError: division by zero (file " in table
 
@@ -265,8 +250,7 @@ def test_learning_for_another_game(site: Site, module: str, other: str, expected
     site.install("ant-games", module, LEARNING.format(other=other), points=points)
     with pytest.raises(PluginError, match=f"learning 'ant' of ant-games is {expected}"):
         load_learning("ant")
-    (entry,) = [entry for entry in json.loads(site.run("games", "--json").stdout)["games"] if entry["name"] == "ant"]
-    assert expected in entry["learning_error"]
+    assert expected in listed(site)["ant"]["learning_error"]
 
 
 def test_learning_for_a_game_that_is_missing_or_fails(site: Site):
@@ -286,6 +270,16 @@ def test_no_games_at_all(site: Site, monkeypatch):
         load_game("ant")
 
 
-def test_a_likely_name_is_suggested():
-    with pytest.raises(PluginError, match="did you mean 'othello'"):
+def test_an_unknown_name():
+    with pytest.raises(PluginError, match=r"no game 'otello'.*available: .*othello.*did you mean 'othello'"):
         load_game("otello")
+
+
+def test_names_are_sorted_nothing_is_imported_and_a_distribution_seen_twice_is_one(monkeypatch):
+    ant = "tests.core.game.countdown_game:COUNTDOWN"
+    entries = [
+        EntryPoint(*words, "glem.games") for words in (("zebra", "none:A"), ("countdown", ant), ("countdown", ant))
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(entries))
+    assert game_names() == ["countdown", "zebra"]
+    assert load_game("countdown") is COUNTDOWN

@@ -117,13 +117,6 @@ def test_extremes_are_told_not_hidden() -> None:
     assert fit_scale(np.array([0.1, -0.2, 0.3]), np.zeros(3, np.int8)).drawishness == 1
 
 
-def test_scale_follows_the_unit() -> None:
-    values, results = example(3_000, 2.0, 0.6)
-    fit, hundredths = fit_scale(values, results), fit_scale(100 * values, results)
-    assert hundredths.scale == pytest.approx(100 * fit.scale, rel=1e-5)
-    assert hundredths.drawishness == pytest.approx(fit.drawishness, rel=1e-5)
-
-
 def test_many_positions_are_no_different() -> None:
     """The same games again and again: the same optimum, and by game the same error."""
     values, results = example(30_000, 2.0, 0.6)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
@@ -23,7 +22,7 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.pages.grading import render_grading
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
+from tests.core.evaluation.linear_evaluations import mobility_evaluation, random_weights
 from tests.core.grading.examples import run
 from tests.core.grading.random_games import write_random_games
 
@@ -160,10 +159,8 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     game = load_game("connect_four")
     path = tmp_path / "random.games"
     write_random_games(game, path, 40)
-    learning = load_learning("connect_four")
-    LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32)).save(tmp_path / "blank.npz")
-    # After three plies it knows the wins and losses that lie so near.
-    scorer = scorer_of(game, f"{tmp_path / 'blank.npz'},depth=3")
+    evaluation = random_weights(load_learning("connect_four"), np.random.default_rng(1), linear=(0, 1, 2))
+    scorer = StaticScorer("random", evaluation)
     found = grade_collection(game, [path], [scorer], rule=SelectionRule(skip_moves=2), settings=QUICK)
     assert found.grading.evaluations[0].grade.games > 30
     assert "margin" not in found.grading.groups

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -84,25 +82,6 @@ def test_groups_and_reliability_cover_all_positions(result: NDArray[np.int8]) ->
         assert np.abs(bins.predicted - bins.observed).max() < 0.125
 
 
-def test_drawishness_of_its_own_grades_higher_than_a_constant() -> None:
-    alpha = np.where(np.random.default_rng(3).random(COUNT) < 0.5, 0.05, 0.95)
-    predictions = {"own": Prediction(TRUTH, alpha), "constant": Prediction(TRUTH)}
-    [comparison] = grade_predictions(played(TRUTH, alpha), predictions).comparisons
-    assert comparison.is_significant
-    assert comparison.difference > 0
-
-
-@pytest.mark.parametrize(
-    ("count", "columns", "names", "text"),
-    [
-        (3, {}, "a", "a has 4000 values for 3 positions"),
-        (COUNT, {"side": np.ones(2, np.int8)}, "a", "2 sides"),
-        (COUNT, {"game": np.ones(2)}, "a", "2 game numbers"),
-        (COUNT, {"groupings": {"half": Grouping(("a",), np.zeros(2))}}, "a", "2 groups by half"),
-        (0, {}, "a", "no positions"),
-        (COUNT, {}, "abcdefghijklm", "at most 12"),
-    ],
-)
-def test_wrong_arguments_are_named(count: int, columns: dict[str, Any], names: str, text: str) -> None:
-    with pytest.raises(BadInputError, match=text):
-        grade_predictions(np.zeros(count, np.int8), {name: Prediction(TRUTH) for name in names}, **columns)
+def test_more_evaluations_than_are_compared_at_a_time_are_refused() -> None:
+    with pytest.raises(BadInputError, match="at most 12"):
+        grade_predictions(np.zeros(COUNT, np.int8), {name: Prediction(TRUTH) for name in "abcdefghijklm"})

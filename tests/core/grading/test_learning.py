@@ -20,7 +20,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
-from glem.core.grading.trials import Candidate, LearningRule, deciding_games, learn
+from glem.core.grading.learning import Candidate, LearningRule, deciding_games, learn
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import PAPER_RULE

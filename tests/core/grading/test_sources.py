@@ -183,7 +183,7 @@ def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, nam
     assert function["missing"] == ply["missing"] == text["missing"] == 0
 
 
-@pytest.mark.parametrize("name", ["=1+1.games", "+a.games", "-a.games", "@a.games", "'=a.games", "\ta.games"])
+@pytest.mark.parametrize("name", ["=1+1.games", "'=a.games", "\ta.games"])
 def test_names_that_a_spreadsheet_would_run(game: Game, folder: Path, tmp_path: Path, name: str) -> None:
     """They stand behind an apostrophe, and come back with it; a plain one also without."""
     for file in (name, "plain.games"):

@@ -19,7 +19,7 @@ from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.writing import write_games
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import run
 from tests.core.positions.test_game_tree import random_games

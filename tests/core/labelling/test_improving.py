@@ -23,7 +23,7 @@ from glem.core.players.spec import parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import exact_value, run, some_positions
 

@@ -28,7 +28,7 @@ from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import exact_value, killed_once_then_labelled, run, some_positions
 from tests.core.positions.test_positions import assert_same

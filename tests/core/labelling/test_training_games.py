@@ -15,6 +15,7 @@ from glem.core.labelling.training_games import Generated, GenerationSettings, ge
 from glem.core.players.spec import parse_player
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
+from glem.core.tasks.tasks import Workers
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
@@ -52,7 +53,7 @@ def test_games_depend_on_the_settings_and_their_number_alone(othello: Game, tmp_
     in_steps = generate(othello, tmp_path / "b", RANDOM, games=3)
     in_steps = generate(othello, tmp_path / "b", RANDOM, games=22)
     assert in_steps.made == 22
-    parallel = generate(othello, tmp_path / "c", RANDOM, games=22, workers=2)
+    parallel = generate(othello, tmp_path / "c", RANDOM, games=22, workers=Workers(2))
     assert content(at_once) == content(in_steps) == content(parallel)
     other = generate(othello, tmp_path / "d", attrs.evolve(RANDOM, seed=1), games=22)
     assert content(other) != content(at_once)
@@ -74,7 +75,7 @@ def test_missing_files_are_played_again_and_others_kept(othello: Game, tmp_path:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_number_of_positions_takes_the_fewest_files(othello: Game, tmp_path: Path, workers: int) -> None:
-    found = generate(othello, tmp_path / "g", RANDOM, positions=1000, workers=workers)
+    found = generate(othello, tmp_path / "g", RANDOM, positions=1000, workers=Workers(workers))
     counts = [len(positions_of_records(othello, read_records(othello, path))) for path in found.files]
     assert sum(counts) == found.positions >= 1000 > sum(counts[:-1])
     assert sorted((tmp_path / "g").glob("*.games")) == list(found.files)

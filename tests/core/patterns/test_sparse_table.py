@@ -63,26 +63,6 @@ def test_a_full_table_grows_as_needed() -> None:
     np.testing.assert_array_equal(table.lookup(first, second), np.arange(2000))
 
 
-@pytest.mark.parametrize(
-    ("firsts", "seconds", "slots", "message"),
-    [
-        ([0, 9], [0, 0], [0, 1], "i1"),
-        ([0, 1], [0, -1], [0, 1], "i2"),
-        ([1, 1], [2, 2], [0, 1], "twice"),
-        ([1, 1], [2, 3], [0, -1], "slots"),
-    ],
-)
-def test_bad_pairs_are_refused(firsts: list[int], seconds: list[int], slots: list[int], message: str) -> None:
-    with pytest.raises(BadInputError, match=message):
-        SparseTable.from_pairs(np.array(firsts), np.array(seconds), np.array(slots), 9, 70)
-
-
-def test_a_lookup_out_of_range_is_refused() -> None:
-    table = SparseTable.from_pairs(np.array([1]), np.array([2]), np.array([0]), 9, 70)
-    with pytest.raises(BadInputError, match="out of range"):
-        table.lookup(np.array([9]), np.array([0]))
-
-
 TWO_ROWS = ("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "a2", "b2", "c2", "d2", "e2", "f2", "g2", "h2")
 
 

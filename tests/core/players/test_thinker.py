@@ -12,7 +12,7 @@ import pytest
 
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.players.analysis import line_text
+from glem.core.players.engine import line_text
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec, parse_player
@@ -20,6 +20,7 @@ from glem.core.players.thinker import Thinker
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 EMPTIES = 6
@@ -33,17 +34,13 @@ def spec(mobility: str) -> PlayerSpec:
 @pytest.fixture(scope="module")
 def endgames(othello: Game) -> list[Any]:
     """Positions near the end of random games."""
-    generator = np.random.default_rng(5)
-    found: list[Any] = []
-    while len(found) < 12:
-        position = othello.initial_position
-        while not othello.is_over(position):
-            moves = othello.list_legal_moves(position)
-            if len(moves) > 1 and int(position.own | position.opponent).bit_count() >= 64 - EMPTIES:
-                found.append(position)
-                break
-            position = othello.play(position, int(generator.choice(moves)))
-    return found
+    return [
+        position
+        for seed in range(12)
+        for position in random_line(othello, np.random.default_rng(seed))[0]
+        if int(position.own | position.opponent).bit_count() == 64 - EMPTIES
+        and len(othello.list_legal_moves(position)) > 1
+    ]
 
 
 def analyse(

@@ -356,7 +356,11 @@ def test_json_is_strict_and_holds_the_numbers(example: DiscoveryReport) -> None:
     assert plain["errors"]["models"].keys() == example.errors.models.keys()
 
 
-def test_overall_error_weighs_phases_by_the_weight_of_their_positions() -> None:
+def test_overall_error_weighs_phases_by_their_positions_or_the_weight_of_these() -> None:
+    nan = math.nan
+    unweighted = PhaseErrors(("a", "b", "c"), (1, 3, 0), {"m": (4.0, 2.0, 100.0), "n": (nan, 2.0, 1.0)}, "points")
+    assert unweighted.overall("m") == pytest.approx(math.sqrt((16 + 3 * 4) / 4))
+    assert unweighted.overall("n") == pytest.approx(2.0)
     models = {"m": (4.0, 2.0)}
     assert not PhaseErrors(("a", "b"), (1, 3), models, "points", weights=(1.0, 3.0)).is_weighted
     errors = PhaseErrors(("a", "b"), (1, 3), models, "points", weights=(6.0, 3.0))
@@ -391,12 +395,6 @@ def test_no_two_values_of_a_cell_are_drawn_alike() -> None:
     assert (drawn["own man"].shape, drawn["own man"].tone) == ("disc", "own")
     assert (drawn["opponent_king"].shape, drawn["opponent_king"].tone) == ("disc", "opponent")
     assert drawn["own man"].text == drawn["opponent's man"].text != drawn["own_king"].text
-
-
-def test_overall_error_weighs_phases_by_their_positions() -> None:
-    errors = PhaseErrors(("a", "b", "c"), (1, 3, 0), {"m": (4.0, 2.0, 100.0), "n": (math.nan, 2.0, 1.0)}, "points")
-    assert errors.overall("m") == pytest.approx(math.sqrt((16 + 3 * 4) / 4))
-    assert errors.overall("n") == pytest.approx(2.0)
 
 
 def test_numbers_read_well() -> None:

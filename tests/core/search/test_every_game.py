@@ -15,6 +15,7 @@ from glem.core.game.game import Game, game_names, load_game
 from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import random_weights
 
 
@@ -31,12 +32,8 @@ def _positions(game: Game, count: int) -> list[Any]:
     generator = np.random.default_rng(11)
     found = []
     for number in range(count):
-        line = [game.initial_position]
-        for _ in range(4 + 9 * number):
-            if not (moves := game.list_legal_moves(line[-1])):
-                break
-            line.append(game.play(line[-1], moves[generator.integers(len(moves))]))
-        found.append(line[-4] if game.is_over(line[-1]) else line[-1])
+        line = random_line(game, generator)[0]
+        found.append(line[min(4 + 9 * number, len(line) - 4)])
     return found
 
 

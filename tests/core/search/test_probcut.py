@@ -14,10 +14,9 @@ from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning
-from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
-from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut, chosen_probcut
+from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut
 from glem.core.search.probcut_fitting import (
     ProbCutSample,
     check_depths_of,
@@ -27,10 +26,9 @@ from glem.core.search.probcut_fitting import (
 )
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import change_header, mobility_evaluation
-from tests.core.game.countdown_game import COUNTDOWN
 
 SEARCHED = 8
 NAMES = ("early", "middle", "late")
@@ -189,32 +187,6 @@ def test_parameters_that_make_no_sense_are_refused(probcut: ProbCut) -> None:
         deeper = probcut.check_depths.copy()
         deeper[4, 0] = 4
         evolve(probcut, check_depths=deeper)
-
-
-# ------------------------------------------------------------------------------------------------ choice
-
-
-def test_what_players_get(othello: Game, probcut: ProbCut, tmp_path: Path) -> None:
-    file = tmp_path / "probcut.npz"
-    probcut.with_threshold(1.75).save(file)
-    loaded = chosen_probcut(othello, probcut=str(file), evaluation="model.npz")
-    assert loaded is not None
-    assert loaded.threshold == 1.75
-    assert chosen_probcut(othello, probcut=str(file), evaluation="model.npz", selective=False) is None
-    assert chosen_probcut(othello, probcut="", evaluation="model.npz") is None
-    with pytest.raises(BadInputError, match=r"made for othello, the game is countdown"):
-        chosen_probcut(COUNTDOWN, probcut=str(file), evaluation="model.npz")
-    # A game that is not installed ships nothing.
-    assert chosen_probcut(COUNTDOWN, probcut="", evaluation="default") is None
-    with pytest.raises(BadInputError, match="countdown comes without parameters"):
-        chosen_probcut(COUNTDOWN, probcut="default", evaluation="default")
-
-
-def test_the_shipped_parameters_fit_the_game(othello: Game, othello_learning: Learning) -> None:
-    shipped = chosen_probcut(othello, probcut="default", evaluation="model.npz")
-    assert shipped is not None
-    assert shipped.arrays(evaluator_of(mobility_evaluation(othello_learning))).depth_count == shipped.deepest + 1
-    assert chosen_probcut(othello, probcut="", evaluation="default") is not None
 
 
 # -------------------------------------------------------------------------------------------- end to end

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import Game
 from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Limits
-from glem.core.search.solve_many import SolverSpec
-from glem.core.search.solver import SearchSolver, can_solve, solve_moves, solver_of
+from glem.core.search.solver import SearchSolver, SolverSpec, can_solve, solve_moves, solver_of
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, STONES, Position
 
 
@@ -62,19 +62,13 @@ def test_a_search_that_a_limit_ended_is_not_exact() -> None:
 
 
 @pytest.mark.slow
-def test_graded_scores_agree_with_a_solver_made_for_the_game(othello: Game) -> None:
-    generator = np.random.default_rng(8)
-    own, generic = solver_of(othello, table_mb=1), SearchSolver(othello, table_mb=1)
+def test_graded_scores_agree_with_a_solver_made_for_the_game(othello: Game, mobility: str) -> None:
+    own = solver_of(othello, table_mb=1)
+    generic = SearchSolver(othello, evaluator_of(LinearEvaluation.load(mobility)), table_mb=1)
     assert not isinstance(own, SearchSolver)
-    solved = 0
-    while solved < 12:
-        position: Any = othello.initial_position
-        moves = np.zeros(othello.max_moves, np.int32)
-        while own.plies_left(position) > 7 and (count := othello.legal_moves(position, moves, 0)):
-            position = othello.play(position, int(moves[generator.integers(count)]))
-        if othello.is_over(position):
-            continue
-        solved += 1
+    lines = (random_line(othello, np.random.default_rng(seed))[0] for seed in range(12))
+    near = [next((position for position in line if own.plies_left(position) <= 7), line[-2]) for line in lines]
+    for position in near:
         expected, found = own.solve(position), generic.solve(position)
         assert found.exact and found.score == expected.score
         result = generic.solve(position, result_only=True)
@@ -90,7 +84,7 @@ def test_games_without_an_end_in_sight_are_refused() -> None:
 
 
 def test_conventions_are_no_business_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.search.solve_many.load_game", lambda _name: SOLVABLE)
+    monkeypatch.setattr("glem.core.search.solver.load_game", lambda _name: SOLVABLE)
     assert isinstance(SolverSpec("countdown", table_mb=1).make(), SearchSolver)
     with pytest.raises(BadInputError, match="no score conventions"):
         SolverSpec("countdown", table_mb=1, convention="odd").make()
@@ -105,7 +99,7 @@ def test_players_without_an_evaluation_need_no_features() -> None:
 
 
 def test_a_proven_win_is_an_exact_label() -> None:
-    labeller = Thinker(COUNTDOWN, PlayerSpec("deep", evaluation="none", limits=Limits(depth=3)))
+    labeller = Thinker(SOLVABLE, PlayerSpec("deep", evaluation="none", limits=Limits(depth=3)))
     won, lost, open_one = (labeller.judge(position_of(stones)) for stones in (7, 4, 9))
     assert (won.score, won.exact) == (1, True)
     assert (lost.score, lost.exact) == (-1, True)

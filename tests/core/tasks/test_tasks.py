@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,8 +17,9 @@ from typing import Any
 import pytest
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.tasks.tasks import LocalWorkers, run_tasks
+from glem.core.tasks.tasks import LocalWorkers, Workers, run_tasks
 from tests.core.tasks.task_examples import fail_on_three, sleep_long, square, square_after_kills
+from tests.killed_programs import end_program_when
 
 PATIENCE = 300.0
 
@@ -43,7 +43,7 @@ def wait_for(condition: object, what: str) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_task_is_run_once(workers: int) -> None:
-    assert sorted(run_tasks(square, range(20), workers=workers)) == [(n, n * n) for n in range(20)]
+    assert sorted(run_tasks(square, range(20), Workers(workers))) == [(n, n * n) for n in range(20)]
 
 
 def test_one_worker_keeps_the_order_and_takes_tasks_as_they_are_needed() -> None:
@@ -68,34 +68,28 @@ def test_tasks_are_taken_from_an_endless_supply_as_workers_need_them() -> None:
             yield number
 
     with ThreadPoolExecutor(2) as executor:
-        results = run_tasks(square, tasks(), executor=executor, in_flight=4)
+        results = run_tasks(square, tasks(), Workers(executor=executor, in_flight=4))
         first = [next(results) for _ in range(10)]
         results.close()
     assert {value for _, value in first} <= {n * n for n in range(14)}
     assert len(taken) <= 14
 
 
-def test_no_tasks_need_no_workers() -> None:
-    made = []
-
-    def make() -> Executor:
-        made.append(ThreadPoolExecutor(1))
-        return made[-1]
-
-    assert list(run_tasks(square, [], make_executor=make)) == []
-    assert not made
+def test_no_tasks_need_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("glem.core.tasks.tasks.LocalWorkers")
+    assert list(run_tasks(square, [], Workers(2))) == []
 
 
 def test_a_killed_worker_is_replaced_and_its_task_run_again(tmp_path: Path) -> None:
     jobs = [(n, str(tmp_path / "killed") if n == 4 else "", 1) for n in range(10)]
-    assert sorted(run_tasks(square_after_kills, jobs, workers=2)) == [(n, n * n) for n in range(10)]
+    assert sorted(run_tasks(square_after_kills, jobs, Workers(2))) == [(n, n * n) for n in range(10)]
     assert (tmp_path / "killed").exists()
 
 
 def test_a_task_that_always_kills_its_worker_is_given_up(tmp_path: Path) -> None:
     jobs = [(n, str(tmp_path / "killed") if n == 0 else "", 99) for n in range(2)]
     with pytest.raises(GlemError, match="died again and again"):
-        list(run_tasks(square_after_kills, jobs, workers=2, retries=1, in_flight=2))
+        list(run_tasks(square_after_kills, jobs, Workers(2, in_flight=2), retries=1))
     assert len((tmp_path / "killed").read_text()) == 2
 
 
@@ -104,25 +98,25 @@ def test_a_broken_executor_that_nobody_can_make_anew_is_an_error(tmp_path: Path)
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor,
         pytest.raises(GlemError, match="broke down"),
     ):
-        list(run_tasks(square_after_kills, [(1, str(tmp_path / "killed"), 1)], executor=executor))
+        list(run_tasks(square_after_kills, [(1, str(tmp_path / "killed"), 1)], Workers(executor=executor)))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_of_a_task_comes_through(workers: int) -> None:
     with pytest.raises(ValueError, match="three"):
-        list(run_tasks(fail_on_three, range(10), workers=workers))
+        list(run_tasks(fail_on_three, range(10), Workers(workers)))
 
 
 def test_a_given_executor_stays_open() -> None:
     with ThreadPoolExecutor(1) as executor:
-        list(run_tasks(square, range(3), executor=executor))
+        list(run_tasks(square, range(3), Workers(executor=executor)))
         assert executor.submit(square, 3).result() == 9
 
 
-@pytest.mark.parametrize("argument", [{"workers": 0}, {"in_flight": 0}, {"retries": -1}])
+@pytest.mark.parametrize("argument", [{"workers": 0}, {"in_flight": 0}])
 def test_bad_arguments_are_refused_at_once(argument: dict[str, int]) -> None:
     with pytest.raises(BadInputError, match=next(iter(argument))):
-        run_tasks(square, [1], **argument)  # type: ignore[arg-type]  # one of three named integers
+        Workers(**argument)
 
 
 def test_closing_the_iterator_ends_busy_workers_at_once(tmp_path: Path) -> None:
@@ -135,33 +129,26 @@ def test_closing_the_iterator_ends_busy_workers_at_once(tmp_path: Path) -> None:
 
 
 PARENT = """
-from glem.core.tasks.tasks import run_tasks
+from glem.core.tasks.tasks import Workers, run_tasks
 from tests.core.tasks.task_examples import sleep_long
 import sys
 if __name__ == "__main__":
-    list(run_tasks(sleep_long, [sys.argv[1]] * 4, workers=2))
+    list(run_tasks(sleep_long, [sys.argv[1]] * 4, Workers(2)))
 """
 
 
 @pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGINT])
-def test_workers_end_with_their_parent(tmp_path: Path, death: signal.Signals) -> None:
+def test_workers_end_with_their_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, death: signal.Signals) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     busy = tmp_path / "busy"
     busy.mkdir()
-    root = Path(__file__).resolve().parents[3]
-    parent = subprocess.Popen(
-        [sys.executable, str(script), str(busy)], env={**os.environ, "PYTHONPATH": str(root)}, stderr=subprocess.PIPE
-    )
-    try:
-        wait_for(lambda: len(list(busy.iterdir())) == 2, "two busy workers")
-        parent.send_signal(death)
-        _, errors = parent.communicate(timeout=PATIENCE)
-    finally:
-        parent.kill()
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
+    command = [sys.executable, str(script), str(busy)]
+    _, errors = end_program_when(command, lambda: len(list(busy.iterdir())) == 2, death, workers_too=False)
     wait_for(lambda: not any(alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
     if death == signal.SIGINT:
-        assert errors.count(b"Traceback") == 1
+        assert errors.count("Traceback") == 1
 
 
 def test_tests_that_are_started_where_ctrl_c_is_ignored_restore_it() -> None:
@@ -194,6 +181,6 @@ class StumblingExecutor(ThreadPoolExecutor):
 
 def test_results_that_dask_loses_are_asked_for_again() -> None:
     with StumblingExecutor(3) as executor:
-        assert sorted(run_tasks(square, range(5), executor=executor)) == [(n, n * n) for n in range(5)]
+        assert sorted(run_tasks(square, range(5), Workers(executor=executor))) == [(n, n * n) for n in range(5)]
     with StumblingExecutor(100) as executor, pytest.raises(GlemError, match="workers died again and again"):
-        list(run_tasks(square, range(5), executor=executor))
+        list(run_tasks(square, range(5), Workers(executor=executor)))

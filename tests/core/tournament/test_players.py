@@ -10,13 +10,15 @@ import pytest
 
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game, load_game
 from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.search.probcut import ProbCut
 from glem.core.search.results import Clock, Limits
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
-from tests.core.tournament.evaluation_examples import linear_evaluation
 
 
 def playout(game: Game, spec: PlayerSpec, number: int) -> list[int]:
@@ -178,3 +180,26 @@ def test_paths_may_have_commas_in_quotes_and_a_home(monkeypatch: pytest.MonkeyPa
     for text in ("default,,depth=3", ",depth=3", "default,depth=3,"):
         with pytest.raises(BadInputError):
             parse_player(text)
+
+
+def test_the_selective_search_that_a_player_has(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+    def loaded(text: str, game: Game = othello) -> ProbCut | None:
+        return parse_player(f"{text},depth=1").load_probcut(game)
+
+    shipped = loaded("model.npz,probcut=default", othello)
+    assert shipped is not None
+    evaluator = evaluator_of(linear_evaluation(othello_learning, mobility=1.0))
+    assert shipped.arrays(evaluator).depth_count == shipped.deepest + 1
+    assert loaded("default") is not None
+    shipped.with_threshold(1.75).save(tmp_path / "probcut.npz")
+    kept = f"model.npz,probcut={tmp_path / 'probcut.npz'}"
+    found = loaded(kept)
+    assert found is not None
+    assert found.threshold == 1.75
+    assert loaded("default,probcut=off") is loaded("model.npz") is None
+    with pytest.raises(BadInputError, match=r"made for othello, the game is countdown"):
+        loaded(kept, COUNTDOWN)
+    # A game that is not installed ships nothing.
+    assert loaded("default", COUNTDOWN) is None
+    with pytest.raises(BadInputError, match="countdown comes without parameters"):
+        loaded("default,probcut=default", COUNTDOWN)

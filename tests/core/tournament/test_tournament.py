@@ -18,7 +18,7 @@ from glem.core.cli.options import opened_workers
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.players.spec import parse_player
-from glem.core.tasks.chunked_work import Workers
+from glem.core.tasks.tasks import Workers
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict

@@ -21,7 +21,7 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.games.open_spiel import positions
 from tests.core.evaluation.evaluator_scores import random_line
-from tests.core.tournament.evaluation_examples import linear_evaluation
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.oracles.open_spiel import random_game, sequences
 
 pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.players.player import MoveChoice
-from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.core.search.results import Clock
 from glem.core.tournament.games import End, PlayedGame
@@ -23,6 +22,7 @@ from glem.games.othello import OTHELLO
 from glem.games.othello.formats.ggf import parse_ggf, parse_move_item, played
 from glem.games.othello.notation import format_position, format_square
 from glem.games.othello.rules import INITIAL_POSITION, PASS
+from tests.games.othello.record_files import read_all
 from tests.oracles.replay import random_game, replay_game
 
 # The example session of C. Welty's description of the NBoard protocol (weltyc/ntest, instructions/Protocol.htm).
@@ -145,10 +145,6 @@ def test_moves_with_evaluation_and_time() -> None:
 # ------------------------------------------------------------------------------------------------------ files
 
 WHITE_BEGINS = f"{'-' * 19}X{'-' * 7}XX------XO{'-' * 27} O"
-
-
-def read_all(path: Path, *, skip_bad: bool = False) -> GameRecords:
-    return GameRecords.concatenate(list(read_records(OTHELLO, path, skip_bad=skip_bad)))
 
 
 def random_played(number: int, *, plies: int = 120, end: End = End.FINISHED) -> PlayedGame:

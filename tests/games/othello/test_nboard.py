@@ -14,13 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glem.core.features.learning import Learning
-from glem.core.game.game import Game
 from glem.core.players.engine import Engine
 from glem.core.players.protocols.conversation import DescriptorLines
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
 from glem.games.othello import OTHELLO
-from glem.games.othello.nboard import NBOARD, serve_nboard
+from glem.games.othello.nboard import serve_nboard
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.games.othello.test_ggf import NBOARD_GAME
 
@@ -50,11 +49,6 @@ def noting_clocks(monkeypatch: pytest.MonkeyPatch) -> list[Clock | None]:
 
     monkeypatch.setattr(Engine, "choose", noting)
     return seen
-
-
-def test_registered_with_the_game(othello: Game) -> None:
-    assert othello.protocols["nboard"] is NBOARD
-    assert NBOARD.opening == ("nboard",)
 
 
 def test_the_published_session(searching: PlayerSpec) -> None:

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.formats.transcripts import write_transcripts
 from glem.games.othello.notation import format_square, parse_square
+from tests.games.othello.record_files import fails, games_of, read_all
 from tests.oracles.replay import PlainReplay, random_game, replay_game
 
 OTHELLO = load_game("othello")
@@ -65,29 +66,6 @@ def games() -> list[list[int]]:
     """Random games, some with passes, and one that is over before the board is full."""
     random = np.random.default_rng(5)
     return [*(random_game(OTHELLO, random) for _ in range(30)), moves_of(WIPEOUT)]
-
-
-def read_all(
-    path: Path,
-    *,
-    format: str | None = None,  # noqa: A002 # as in read_records
-    skip_bad: bool = False,
-    chunk_games: int = CHUNK_SIZE,
-) -> GameRecords:
-    chunks = read_records(OTHELLO, path, format=format, skip_bad=skip_bad, chunk_games=chunk_games)
-    return GameRecords.concatenate(list(chunks))
-
-
-def games_of(records: GameRecords) -> list[list[int]]:
-    return [records.moves_of(game).tolist() for game in range(len(records))]
-
-
-def fails(path: Path, text: str, *, format: str | None = None) -> None:  # noqa: A002 # as in read_records
-    """The file is refused in one line that names it."""
-    with pytest.raises(BadInputError, match=text) as caught:
-        read_all(path, format=format)
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith(str(path))
 
 
 LAYOUTS: dict[str, Callable[[list[int], int], str]] = {

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import CHUNK_SIZE, GameRecords
+from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records
+from tests.games.othello.record_files import fails, games_of, read_all
 from tests.oracles.replay import random_game, replay_game
 from tests.oracles.wthor import game_record, games_file, names_file
 
@@ -47,22 +48,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "WTH.JOU").write_bytes(names_file(PLAYERS, 20))
     (tmp_path / "wth.trn").write_bytes(names_file(("Worlds 1999", "Paris Open"), 26))
     return tmp_path
-
-
-def read_all(path: Path, *, skip_bad: bool = False, chunk_games: int = CHUNK_SIZE) -> GameRecords:
-    return GameRecords.concatenate(list(read_records(OTHELLO, path, skip_bad=skip_bad, chunk_games=chunk_games)))
-
-
-def games_of(records: GameRecords) -> list[list[int]]:
-    return [records.moves_of(game).tolist() for game in range(len(records))]
-
-
-def fails(path: Path, text: str) -> None:
-    """The file is refused in one line that names it."""
-    with pytest.raises(BadInputError, match=text) as caught:
-        read_all(path)
-    assert "\n" not in str(caught.value)
-    assert str(path.parent) in str(caught.value)
 
 
 @pytest.mark.parametrize("packing", ["", ".gz", ".xz"])

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.conformance import check_learning
 from glem.core.errors import GlemError
 from glem.core.features.learning import has_learning, load_learning
@@ -89,32 +84,3 @@ def test_games_without_observations_have_no_learning(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(kind, "provides_observation_tensor", False)
     with pytest.raises(GlemError, match="no observation tensor"):
         open_spiel_learning(game)
-
-
-@pytest.mark.repeats  # the commands in a row: test_every_command_runs_on_plain_rules has them for a small game
-def test_from_random_games_to_a_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """What is learned from random games beats a random player."""
-    monkeypatch.chdir(tmp_path)
-    name = f"open_spiel:{BREAKTHROUGH}"
-
-    def run(*arguments: str) -> Any:
-        with pytest.raises(SystemExit) as exit_info:
-            main([*arguments, "--json"])
-        printed = capsys.readouterr()
-        assert exit_info.value.code == 0, printed.err
-        return json.loads(printed.out)
-
-    run("generate", name, "-o", "games", "--games", "200", "--games-per-file", "50", "--player", "random",
-        "--openings", "random:2", "--workers", "2")  # fmt: skip
-    files = sorted(str(path) for path in Path("games").glob("*.games"))
-    run("positions", *files, "--game", name, "-o", "random.parquet", "--jobs", "1")
-    run("fit", "random.parquet", "-o", "first.npz", "--jobs", "1")
-    run("label", files[0], "--game", name, "-o", "labels.parquet", "--by", "first.npz,depth=2", "--per-game", "3",
-        "--workers", "2")  # fmt: skip
-    run("fit", "labels.parquet", "-o", "second.npz", "--jobs", "1", "--validation", "0")
-    found = run("search", name, "--evaluation", "first.npz", "--depth", "2")
-    assert found["game"] == name
-    played = run("match", "first.npz,depth=1", "random", "--game", name, "--opening-plies", "2", "--opening-count",
-                 "10", "--workers", "2")  # fmt: skip
-    [pairing] = played["pairings"]
-    assert pairing["wins"] >= 14  # of 20; an equal opponent does so once in 17 times

@@ -13,11 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
-from glem.core.grading.correctness import GradingSettings, grade_of
-from glem.core.grading.experiments.power import PowerExperiment, measure_power, sample_positions
+from glem.core.grading.correctness import GradingSettings
+from glem.core.grading.experiments.power import PowerExperiment, check_limits, measure_power, sample_positions
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
@@ -100,16 +99,6 @@ def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: Positio
     assert [point.limit for point in found.curves[1].points] == [2, 16, 128]
 
 
-def test_grades_are_those_of_the_values(found: PowerExperiment, sampled: Positions) -> None:
-    point = found.curves[0].points[2]
-    value = _Guess(sampled.result, 16, []).predict(sampled).value[3:]
-    logs = log_correctness(value, sampled.result[3:], point.fit.scale, point.fit.drawishness)
-    infinite = point.grade.mean_log * 119 - float(logs.sum())
-    assert infinite <= 0  # two certain predictions, right or wrong, and the floor below them
-    assert point.grade.positions == 119
-    assert grade_of(logs).grade > 0
-
-
 def test_a_journal_continues(sampled: Positions, found: PowerExperiment, tmp_path: Path) -> None:
     journal, calls = tmp_path / "power.jsonl", list[float | None]()
     makers = _makers(sampled, calls)
@@ -132,13 +121,10 @@ def test_the_report_is_whole(found: PowerExperiment) -> None:
     assert "128" in text
 
 
-@pytest.mark.parametrize(
-    ("limits", "kind", "text"),
-    [([], "nodes", "rise"), ([4, 2], "nodes", "rise"), ([0, 2], "nodes", "positive"), ([2], "plies", "limited by")],
-)
-def test_bad_limits_are_named(sampled: Positions, limits: list[float], kind: str, text: str) -> None:
-    with pytest.raises(BadInputError, match=text):
-        measure_power(sampled, _makers(sampled, []), limits=limits, kind=kind)
+@pytest.mark.parametrize("limits", [[4, 2], [2, 2], [0, 2]])
+def test_bad_limits_are_named(limits: list[float]) -> None:
+    with pytest.raises(BadInputError, match="must be positive and rise"):
+        check_limits(limits)
 
 
 def test_the_command(file: Path, tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def can_be_pattern(features: AtomicFeatures, members: tuple[int, ...]) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    # Chess takes ten seconds to compile and tells nothing more.
-    [pytest.param(name, marks=[pytest.mark.repeats] * (name == "chess")) for name in learning_names()],
+    # Others take up to ten seconds to compile and tell nothing more.
+    [pytest.param(name, marks=[pytest.mark.repeats] * (name != "othello")) for name in learning_names()],
 )
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
 def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: bool) -> None:

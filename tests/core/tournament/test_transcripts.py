@@ -10,7 +10,7 @@ from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.replayed_games import contradictions
+from glem.core.tournament.transcripts import contradictions
 from tests.core.search import duel_game
 from tests.core.search.duel_game import duel
 
