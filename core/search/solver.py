@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import attrs
 from attrs import define
 
 from glem.core.errors import BadInputError
@@ -22,8 +21,8 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.solver import Solution, Solver
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tasks.kept import Kept
+from glem.core.tasks.tasks import Workers, run_tasks
 
 __all__ = ["SearchSolver", "SolverSpec", "can_solve", "solve_moves", "solve_positions", "solver_of"]
 
