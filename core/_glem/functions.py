@@ -712,7 +712,9 @@ def generate(
     seed: int = 0,
     games_per_file: int = 200,
     format: str = "games",  # noqa: A002 # the word of the command line
-    workers: int = 1,
+    workers: int | Workers = 1,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
 ) -> Generated:
     """Let players play among themselves, as material to learn from, as ``glem generate`` does.
 
@@ -737,7 +739,11 @@ def generate(
     format
         Name of the record format: ``games``, ``pgn`` and so on.
     workers
-        Processes; they change no result.
+        Processes, or where games are played; they change no result.
+    progress
+        Display.
+    tell
+        Called with one sentence where bad openings of a file were left out; None raises instead.
 
     Raises
     ------
@@ -760,7 +766,17 @@ def generate(
         games_per_file=games_per_file,
         format=format,
     )
-    return play(_game(game), Path(folder), settings, games=games, positions=positions, workers=Workers(workers))
+    where = Workers(workers) if isinstance(workers, int) else workers
+    return play(
+        _game(game),
+        Path(folder),
+        settings,
+        games=games,
+        positions=positions,
+        workers=where,
+        progress=progress,
+        tell=tell,
+    )
 
 
 # -------------------------------------------------------------------------------------------------- judging

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from glem.core.cli.display import add_verbosity, tell
-from glem.core.cli.printable import printable_output
+from glem.core.cli.display import add_verbosity, printable_output, tell
 from glem.core.compiling.cache_folder import CacheFolderWarning
 from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import GlemError, __version__

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glem.core.cli import options
+from glem.core.cli.display import raw
 from glem.core.cli.options import playing
-from glem.core.cli.printable import raw
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game

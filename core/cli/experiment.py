@@ -9,7 +9,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import Table, Told, display_progress, print_result, table_of
-from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -74,7 +73,7 @@ def _limits(limits: str) -> tuple[str, list[float]]:
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@grading.evaluations("As for `glem grade`, without a limit. May be repeated.")
+@options.evaluations("As for `glem grade`, without a limit. May be repeated.")
 @options.group(
     "limits",
     _limits,
@@ -89,8 +88,8 @@ def _limits(limits: str) -> tuple[str, list[float]]:
 @options.count("--positions", 2000, "One of each game.", least=2)
 @options.seed
 @options.selection(None)
-@grading.confidence
-@grading.report
+@options.confidence
+@options.report
 @options.file("--journal", "File for values; the same command continues with it.")
 @options.jobs
 @options.workers
@@ -168,8 +167,8 @@ def power(
 @options.count("--fewest", 100, "Least games of a player.", least=2)
 @options.seed
 @options.selection(None)
-@grading.confidence
-@grading.report
+@options.confidence
+@options.report
 @options.as_json
 def players(
     files: options.GameFiles,
@@ -209,11 +208,11 @@ def players(
     ),
 )
 @options.files("GAMES...", options.skip_bad)
-@grading.evaluations("As for `glem grade`. At least three.")
+@options.evaluations("As for `glem grade`. At least three.")
 @options.file("--ratings", "JSON of `glem tournament --json` with players of the same names (name=...).", required=True)
 @options.seed
-@grading.confidence
-@grading.report
+@options.confidence
+@options.report
 @options.workers
 @options.as_json
 def strength(
@@ -226,20 +225,19 @@ def strength(
     workers: Workers,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
-    from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.positions.selection.selection import SelectionRule
+    from glem.functions import grade
 
     game = files.game()
     check_outputs(report)
     rated = read_ratings(ratings)
-    graded = grade_collection(
+    graded = grade(
         game,
         files.paths,
-        [scorer_of(game, text, workers=workers) for text in evaluations],
-        rule=SelectionRule(seed=seed),
+        *(scorer_of(game, text, workers=workers) for text in evaluations),
+        seed=seed,
         settings=GradingSettings(confidence=confidence, seed=seed),
         skip_bad=files.skip_bad,
         progress=display_progress(),

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.tasks.counts import counted
-
-if TYPE_CHECKING:
-    from glem.core.tasks.tasks import Workers
 
 __all__ = ["command"]
 
@@ -57,40 +53,21 @@ __all__ = ["command"]
 )
 @options.workers
 @options.as_json
-def command(
-    game_name: str,
-    output: str,
-    games: int | None,
-    positions: int | None,
-    players: tuple[str, ...],
-    openings: str,
-    workers: Workers,
-    **settings: Any,
-) -> None:
+def command(game_name: str, output: str, players: tuple[str, ...], **how: Any) -> None:
     """Let players play GAME among themselves, as material to learn from.
 
     The games depend on the options alone, not on the number of workers. Interrupted or killed, the same command
     continues; with a greater number of games or positions it adds to what is there.
     """
-    from glem.core.game.game import load_game
-    from glem.core.labelling.training_games import GenerationSettings, generate
-    from glem.core.players.spec import parse_player
-    from glem.core.search.results import Limits
-    from glem.core.tournament.opening_choice import OpeningPlan
+    from glem.functions import generate
 
     found = generate(
-        load_game(game_name),
-        Path(output),
-        GenerationSettings(
-            players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players or ("default",)),
-            openings=OpeningPlan.parse(openings),
-            **settings,
-        ),
-        games=games,
-        positions=positions,
-        workers=workers,
+        game_name,
+        output,
+        players=players or "default",
         progress=display_progress(),
         tell=lambda text: click.echo(f"note: {text}", err=True),
+        **how,
     )
     files = [str(path) for path in found.files]
     told = [

@@ -12,7 +12,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import Table, display_progress, print_result, table_of
-from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted, interval_text
@@ -37,7 +36,7 @@ _MOST_ROWS = 12
     "grade games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html",
 )
 @options.files("GAMES...", options.skip_bad)
-@grading.evaluations(
+@options.evaluations(
     "Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
     "python:MODULE:FUNCTION; an external engine. May be repeated."
 )
@@ -60,7 +59,7 @@ _MOST_ROWS = 12
 )
 @options.seed
 @options.selection()
-@grading.tuning(
+@options.tuning(
     "Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded games "
     "has one fitted to the others."
 )
@@ -70,8 +69,8 @@ _MOST_ROWS = 12
     "recalibrated: who is calibrated better counts as well.",
 )
 @options.option("--floor", default=1e-12, help="A correctness below this counts as this.")
-@grading.confidence
-@grading.resamples
+@options.confidence
+@options.resamples
 @options.count("--bins", 20, "Bins of the reliability curves.")
 @options.option(
     "--group-by",
@@ -89,7 +88,7 @@ _MOST_ROWS = 12
     help="Folder to keep the scores of external engines in; continue there.",
     was=("--keep",),
 )
-@grading.report
+@options.report
 @options.jobs
 @options.workers
 @options.as_json
@@ -100,7 +99,7 @@ def command(
     drawishness: tuple[str, ...],
     seed: int,
     rule: SelectionRule,
-    tuning: grading.TuningGames,
+    tuning: options.TuningGames,
     as_given: bool,
     groupings: tuple[str, ...],
     write_positions: str | None,

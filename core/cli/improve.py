@@ -12,7 +12,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import Table, display_progress, print_result
-from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 
@@ -37,7 +36,7 @@ def _without_evaluation(_context: click.Context, _option: click.Parameter, text:
 @click.argument("evaluation", type=click.Path(dir_okay=False))
 @click.argument("positions", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @options.evaluation_output
-@labelling(
+@options.labelling(
     options.option(
         "--by",
         default="depth=6",

@@ -9,7 +9,6 @@ import attrs
 
 from glem.core.cli import options
 from glem.core.cli.display import Table, display_progress, print_result
-from glem.core.cli.options.labelling import labelling
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -29,7 +28,7 @@ __all__ = ["command"]
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
-@labelling(
+@options.labelling(
     options.option(
         "--by",
         default="default,depth=6",

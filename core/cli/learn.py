@@ -9,7 +9,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, print_told, prints_json, table_of
-from glem.core.cli.options import grading
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
 
@@ -39,7 +38,7 @@ __all__ = ["command"]
 @options.file("--changes", "File of changes to try, one candidate a line.")
 @options.seed
 @options.selection()
-@grading.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
+@options.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
 @options.flag("--leave-out-tuned", "Leave tuning games out of those that decide; else an error.")
 @options.option("--level", default=0.05, help="Accept an increase significant at this level.")
@@ -48,7 +47,7 @@ __all__ = ["command"]
 @options.output("Evaluation file (.npz) for the last baseline.", required=False)
 @options.quiet_positions(default=False)
 @options.l2(4.0, " where `fit` fits")
-@grading.resamples
+@options.resamples
 @options.jobs
 @options.as_json
 def command(
@@ -58,7 +57,7 @@ def command(
     changes: str | None,
     seed: int,
     rule: SelectionRule,
-    tuning: grading.TuningGames,
+    tuning: options.TuningGames,
     held_out: float | None,
     level: float,
     any_increase: bool,

@@ -64,15 +64,16 @@ from glem.core.game.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
+    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
 __all__ = [
-    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "amount", "argument", "as_json", "choice", "command",
-    "configurations", "count", "evaluation_output", "even_within", "file", "file_format", "files", "flag", "group",
-    "held_out", "iterations", "jobs", "l2", "linear", "merge", "opened_workers", "option", "output",
-    "patterns", "per_game", "plies", "quiet_positions", "seed", "selection", "skip_bad", "smoothing", "split_game",
-    "table_mb", "workers",
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "choice",
+    "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within", "file",
+    "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear", "merge",
+    "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions", "report", "resamples",
+    "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -357,3 +358,96 @@ def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
 def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
     """Add ``--l2``, the penalty on squared weights."""
     return amount("--l2", default, f"Penalty on weights{unit}.", most=1e9)
+
+
+# ------------------------------------------------------------------------------------------------ labelling
+
+
+def _labelling(**values: Any) -> SearchLabelling:
+    from glem.functions import search_labelling
+
+    return search_labelling(**values)
+
+
+def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Add the options; the command, which has ``--seed`` too, gets a SearchLabelling as ``labelling``.
+
+    Parameters
+    ----------
+    settings
+        The command's own ``--by``, and what else a SearchLabelling takes.
+    """
+    return group(
+        "labelling",
+        _labelling,
+        *settings,
+        count(
+            "--sampled",
+            0,
+            "Add N positions that the search of each position evaluates.",
+            least=0,
+            most=1000,
+            metavar="N",
+        ),
+        count("--even", 0, "Add N near-even ones of those.", least=0, most=1000, metavar="N"),
+        even_within(
+            "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
+        ),
+        count("--sample-depth", None, "Depth of the searches that positions are drawn from."),
+        flag(
+            "--successors/--no-successors",
+            "Add the successor by the principal variation with the negated label.",
+            default=True,
+        ),
+        needs=("seed",),
+    )
+
+
+# -------------------------------------------------------------------------------------------------- grading
+
+
+def evaluations(text: str) -> Callable[[F], F]:
+    """Add ``--evaluation``, which may be repeated; the text says what it may be."""
+    return option("--evaluation", "evaluations", multiple=True, required=True, metavar="EVALUATION", help=text)
+
+
+resamples = count("--resamples", 10_000, "Samples of each test.", least=100)
+confidence = option("--confidence", default=0.95, help="Confidence level.")
+report = file("--report", "Write an HTML report.", metavar="FILE")
+
+
+@define(frozen=True)
+class TuningGames:
+    """Games that something is fitted to, and not graded on.
+
+    Parameters
+    ----------
+    files
+        Their files.
+    rule
+        Which of their positions.
+    """
+
+    files: tuple[str, ...]
+    rule: SelectionRule
+
+
+def tuning(text: str) -> Callable[[F], F]:
+    """Add ``--tuning`` and ``--tuning-select``; the text says what the games serve for.
+
+    It stands below the selection of the games that are graded; the command gets :class:`TuningGames` as ``tuning``.
+    """
+
+    def make(rule: SelectionRule, tuning: tuple[str, ...], tuning_select: str) -> TuningGames:
+        from glem.core.positions.selection.selection import SelectionRule
+
+        chosen = SelectionRule.parse(tuning_select, skip_moves=rule.skip_moves, skip_end=rule.skip_end, seed=rule.seed)
+        return TuningGames(tuning, chosen)
+
+    return group(
+        "tuning",
+        make,
+        file("--tuning", text, multiple=True, metavar="FILE"),
+        option("--tuning-select", default="every:7", metavar="RULE", help="Positions of each tuning game."),
+        needs=("rule",),
+    )

@@ -113,12 +113,6 @@ def test_a_game_to_the_end_is_saved(terminal: Terminal, tmp_path: Path) -> None:
     assert positions.exists()
 
 
-def test_saving_on_request(terminal: Terminal, tmp_path: Path) -> None:
-    path = tmp_path / "game.txt"
-    terminal("play", *RANDOM, "--moves", "f5d6c3", "--second", typed=f"save {path}\n")
-    assert path.read_text(encoding="utf-8")[:6] == "f5d6c3"
-
-
 @pytest.mark.parametrize(
     ("game", "name", "moves"), [("connect_four", "game.txt", "4 4 3"), ("othello", "some.games", "f5 d6 c3")]
 )
@@ -334,7 +328,7 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
 # ---------------------------------------------------------------------------------------- limits and interruptions
 
 
-@pytest.mark.parametrize("command", ["search", "play", "engine"])
+@pytest.mark.parametrize("command", ["search", "play", "engine", "solve"])
 @pytest.mark.parametrize(
     ("option", "value"),
     [("seconds", "nan"), ("seconds", "inf"), ("seconds", "1e30"), ("nodes", "9" * 23)],
@@ -342,7 +336,8 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
 def test_limits_without_sense_are_one_line(
     terminal: Terminal, mobility: str, command: str, option: str, value: str
 ) -> None:
-    error = terminal(command, "othello", "--evaluation", mobility, f"--{option}", value, status=2)
+    given = ("--position", f"{'-' * 27}OX------XO{'-' * 27} X") if command == "solve" else ()
+    error = terminal(command, "othello", "--evaluation", mobility, *given, f"--{option}", value, status=2)
     assert error.startswith(f"glem: search limit {option} must be")
     assert error.count("\n") == 1
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glem.core.cli import main
-from glem.core.cli.display import Table, display_progress, print_json, print_told
-from glem.core.cli.printable import printable, printable_output
+from glem.core.cli.display import Table, display_progress, print_json, print_told, printable, printable_output
 
 NAME = "[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
 SHOWN = r"[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"

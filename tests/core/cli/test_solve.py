@@ -104,19 +104,6 @@ def test_what_was_not_solved_has_no_score(run):
     assert "the game is over" in run("--position", over, "--all-moves")
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "text"),
-    [
-        ("--seconds", "nan", "seconds must be"),
-        ("--seconds", "inf", "seconds must be"),
-        ("--seconds", "1e300", "seconds must be"),
-        ("--nodes", "99999999999999999999999", "nodes must be"),
-    ],
-)
-def test_limits_out_of_range(run, option: str, value: str, text: str):
-    assert text in run("--position", LAST, option, value, status=2)
-
-
 def test_what_is_refused(run, monkeypatch):
     assert "nothing to solve" in run(status=2)
     assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
