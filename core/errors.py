@@ -6,8 +6,6 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-__all__ = ["BadInputError", "ConformanceError", "GlemError", "PluginError", "__version__", "reading"]
-
 __version__ = "0.1.0"
 
 _LONGEST_REASON = 200

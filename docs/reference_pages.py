@@ -15,6 +15,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib.metadata import entry_points
+from itertools import pairwise
 from pathlib import Path
 from types import GenericAlias, ModuleType
 from typing import Any
@@ -25,8 +26,6 @@ import glem.core
 import glem.games
 import glem.plugins
 from glem.core.conformance.facts import FactTable, GameFacts, game_facts
-
-__all__ = ["setup"]
 
 _GENERATED = Path("reference", "generated")
 _READ_BY_USERS = ("*.md", "tutorials/*.md", "how-to/*.md", "reference/*.md")
@@ -96,16 +95,15 @@ def _is_named(module: ModuleType, named: set[str]) -> bool:
 
 
 def _own_names(module: ModuleType) -> list[str]:
-    """List the exported names that the module defines itself."""
-    tree = ast.parse(inspect.getsource(module))
-    defined = set[str]()
-    for node in tree.body:
+    """List the names without an underscore that the module defines: functions, classes, constants with a docstring."""
+    defined: list[str] = []
+    for node, following in pairwise([*ast.parse(inspect.getsource(module)).body, ast.Pass()]):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            defined.append(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(following, ast.Expr):
             names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
-            defined |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-    return [name for name in getattr(module, "__all__", ()) if name in defined]
+            defined += [name.id for name in names if isinstance(name.ctx, ast.Store)]
+    return [name for name in defined if not name.startswith("_")]
 
 
 def _package_page(package: str, modules: list[ModuleType]) -> str:
@@ -125,7 +123,7 @@ def _module_page(module: ModuleType) -> str:
     own = _own_names(module)
     members = f":members: {', '.join(own)}" if own else ":no-members:"
     parts = [_heading(module.__name__), f".. automodule:: {module.__name__}\n   {members}"]
-    others = [name for name in getattr(module, "__all__", ()) if name not in own]
+    others = [name for name in getattr(module, "__all__", ()) if name not in own and not name.startswith("_")]
     if others:
         parts.append(f"It also offers {', '.join(_link(name, getattr(module, name)) for name in others)}.")
     return "\n\n".join(parts) + "\n"

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["end_command_when", "end_program_when", "killed_in_the_end", "program_at_work"]
-
 _LONGEST_SECONDS = 300
 
 

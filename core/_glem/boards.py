@@ -14,8 +14,6 @@ from glem.core.game.game import Game, load_game
 from glem.core.report.markup import element
 from glem.functions import position_of
 
-__all__ = ["Board", "board"]
-
 _CELL = 32
 _DISCS = ("#222", "#fff")
 

@@ -13,8 +13,6 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import load_game
 from glem.functions import Positions, fit
 
-__all__ = ["PatternRegressor"]
-
 
 class PatternRegressor:
     """Fits pattern weights to labels; works in scikit-learn's ``Pipeline``, ``cross_val_score`` and searches.

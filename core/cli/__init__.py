@@ -16,8 +16,6 @@ from glem.core.compiling.cache_folder import CacheFolderWarning
 from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import GlemError, __version__
 
-__all__ = ["command_group", "main"]
-
 _TASKS = {
     "Learn from games and positions": {
         "demo": "Discover patterns in a sample that comes with a game; needs no input.",

@@ -10,8 +10,6 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 
-__all__ = ["command"]
-
 
 @options.command("check", "check GAME", "check my_game --only rules --games 5")
 @options.argument("game_name", metavar="GAME")

@@ -7,8 +7,6 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import Table, print_result
 
-__all__ = ["command"]
-
 
 @options.command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")
 @click.argument("first", type=click.Path(dir_okay=False))

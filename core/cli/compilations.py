@@ -8,8 +8,6 @@ from typing import Any
 
 from numba.core.event import Listener
 
-__all__ = ["Compilations"]
-
 
 class Compilations(Listener):
     """Logs every kernel that is compiled, not loaded from the disk, and how long that took with all that it calls.

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from glem.core.game.game import Game
 
-__all__ = ["FEATURES", "SEARCH", "compile_ahead", "main"]
 
 FEATURES = "features"
 """Purpose: feature values and phases of positions."""

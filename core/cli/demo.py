@@ -15,8 +15,6 @@ from glem.core.errors import BadInputError
 if TYPE_CHECKING:
     from glem.core.features.learning import Learning
 
-__all__ = ["command"]
-
 
 def _chosen_learning(name: str | None) -> Learning:
     """Find the named game's learning, or that of the first installed game that brings a sample, or of the first."""

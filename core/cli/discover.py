@@ -14,8 +14,6 @@ from glem.core.cli.outputs import check_outputs
 if TYPE_CHECKING:
     from glem.functions import DiscoveryResult
 
-__all__ = ["command", "show_discovery"]
-
 
 def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     """Print the errors by phase and where the files are."""

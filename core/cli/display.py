@@ -18,24 +18,6 @@ import click
 
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
 
-__all__ = [
-    "Table",
-    "Told",
-    "add_verbosity",
-    "ask_for_json",
-    "display_progress",
-    "is_quiet",
-    "print_json",
-    "print_result",
-    "print_told",
-    "printable",
-    "printable_output",
-    "prints_json",
-    "raw",
-    "table_of",
-    "tell",
-]
-
 _SCHEMA_VERSION = 1
 _QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.players.spec import PlayerSpec
 
-__all__ = ["command"]
-
 
 @options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp")
 @playing.game

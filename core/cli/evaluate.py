@@ -16,8 +16,6 @@ from glem.core.errors import BadInputError
 if TYPE_CHECKING:
     from glem.core.fitting.assessment import ErrorSums
 
-__all__ = ["command"]
-
 
 @options.command(
     "evaluate", "evaluate model.npz positions.parquet", "evaluate model.npz positions.parquet -o values.npy"

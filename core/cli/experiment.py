@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
 
 _POWER_COLUMNS: dict[str, Callable[[tuple[PowerCurve, PowerPoint]], object]] = {
     "evaluation": lambda row: row[0].name,

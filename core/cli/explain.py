@@ -12,8 +12,6 @@ from glem.core.cli import options
 from glem.core.cli.display import Table, print_result, table_of
 from glem.core.errors import BadInputError
 
-__all__ = ["command"]
-
 
 @options.command(
     "explain",

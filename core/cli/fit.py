@@ -10,8 +10,6 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell
 from glem.core.cli.outputs import check_outputs
 
-__all__ = ["command"]
-
 
 class _Fit(options.Command):
     """Hands ``--method likelihood`` on to ``glem tune``, of which it was a part; goes in the next version."""

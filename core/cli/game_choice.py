@@ -14,8 +14,6 @@ from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, 
 from glem.core.positions.files import read_header
 from glem.core.positions.game_lines import GAME_LINES, game_in_header
 
-__all__ = ["choose_game"]
-
 _HEAD_BYTES = 4096
 
 

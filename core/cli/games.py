@@ -11,8 +11,6 @@ from glem.core.cli.display import Table, print_result
 if TYPE_CHECKING:
     from glem.core.conformance.facts import FactTable, GameFacts
 
-__all__ = ["command"]
-
 
 @options.command("games", "games", "games GAME")
 @options.argument("game_name", metavar="[GAME]", required=False)

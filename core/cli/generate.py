@@ -10,8 +10,6 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.tasks.counts import counted
 
-__all__ = ["command"]
-
 
 @options.command(
     "generate",

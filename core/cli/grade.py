@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
 
 _FIT, _OWN, _FEATURES = "fit", "own", "features"
 _ALL = "all"

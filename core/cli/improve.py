@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
-
 
 def _without_evaluation(_context: click.Context, _option: click.Parameter, text: str) -> str:
     if "evaluation=" in text or not text.split(",")[0].count("="):

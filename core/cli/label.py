@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from glem.core.positions.positions import Positions
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
-
 
 @options.command(
     "label",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from glem.core.grading.learning import Verdict
     from glem.core.positions.selection.selection import SelectionRule
 
-__all__ = ["command"]
-
 
 @options.command(
     "learn",

@@ -7,8 +7,6 @@ from typing import Any
 from glem.core.cli import options
 from glem.core.cli.tournament import play_tournament, tournament_options
 
-__all__ = ["command"]
-
 
 @options.command(
     "match",

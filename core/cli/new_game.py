@@ -10,8 +10,6 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import print_result
 
-__all__ = ["command"]
-
 
 @options.command("new-game", "new-game my_game", 'new-game hex --title "Hex" -o ../hex')
 @options.argument("name", metavar="NAME")

@@ -13,8 +13,6 @@ import click
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
 
-__all__ = ["check_outputs"]
-
 
 def check_outputs(*paths: str | Path | None, folders: Iterable[str | Path] = ()) -> None:
     """Refuse outputs that cannot be written, that are the same file twice, or an input of the command that runs.

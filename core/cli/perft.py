@@ -14,8 +14,6 @@ from glem.core.tasks.progress import SILENT
 if TYPE_CHECKING:
     from glem.core.game.game import Game
 
-__all__ = ["command"]
-
 
 @options.command("perft", "perft GAME 9", "perft GAME 5 --divide --jobs 4")
 @playing.game

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.core.tournament.games import PlayedGame
 
-__all__ = ["command"]
 
 _USUAL_HINTS = 3
 _LONGEST_LINE = 10_000

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from glem.core.positions.labels import LabelCounts
     from glem.core.positions.positions import Positions
 
-__all__ = ["command"]
 
 _PLAYERS_SHOWN = 20
 

@@ -13,8 +13,6 @@ from glem.core.cli.outputs import check_outputs
 if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
-
 
 @options.command(
     "probcut",

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from glem.core.positions.game_tree import GameTree, LabelChanges
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
-
 
 @options.command(
     "relabel",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import SearchResult
 
-__all__ = ["command"]
-
 
 def _variation(engine: Engine, moves: tuple[int, ...]) -> str:
     return " ".join(engine.game.move_texts(engine.position, moves))

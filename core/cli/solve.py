@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from glem.core.game.solver import Solution
     from glem.core.tasks.tasks import Workers
 
-__all__ = ["command"]
-
 
 def _positions(
     game: Game, files: tuple[str, ...], file_format: str | None, texts: tuple[str, ...]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
-__all__ = ["command", "play_tournament", "tournament_options"]
-
 
 def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt | None:
     if sprt is None:

@@ -16,7 +16,6 @@ from glem.core.tasks.counts import counted
 if TYPE_CHECKING:
     from glem.core.fitting.likelihood import LikelihoodTraining
 
-__all__ = ["command"]
 
 _MOST_SHOWN = 15
 _PHASES = click.Choice(["each", "linear", "one"])

@@ -26,8 +26,6 @@ from numba.extending import NativeValue, intrinsic, register_model, typeof_impl,
 from glem.core.compiling.kernels import overload_of
 from glem.core.errors import GlemError
 
-__all__ = ["Borrowed", "BorrowedArrayType", "BorrowedType", "item_pointer", "load_shared"]
-
 _SLOT_BYTES = 8
 _ANY_TYPE: Any = types.Any  # type: ignore[attr-defined]  # its module lists it under no name
 

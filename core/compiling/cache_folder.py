@@ -10,8 +10,6 @@ import tempfile
 import warnings
 from pathlib import Path
 
-__all__ = ["CacheFolderWarning", "cache_folder"]
-
 
 class CacheFolderWarning(UserWarning):
     """The chosen folder for machine code is left alone, since others could put theirs into it."""

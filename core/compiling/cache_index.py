@@ -26,8 +26,6 @@ from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
-__all__ = ["KernelDispatcher", "make_index_shareable", "one_process"]
-
 _LONGEST_WAIT = 120.0
 _WAIT = 0.01
 """Seconds between looks at a lock."""

@@ -2,44 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ASTERISK",
-    "CAPITAL_M",
-    "CAPITAL_O",
-    "CAPITAL_Z",
-    "CARRIAGE_RETURN",
-    "COLON",
-    "COMMA",
-    "COMMERCIAL_AT",
-    "DIGIT_NINE",
-    "DIGIT_ONE",
-    "DIGIT_TWO",
-    "DIGIT_ZERO",
-    "DOLLAR_SIGN",
-    "EQUALS_SIGN",
-    "FULL_STOP",
-    "HYPHEN",
-    "LEFT_BRACE",
-    "LEFT_BRACKET",
-    "LEFT_PARENTHESIS",
-    "NEWLINE",
-    "NUMBER_SIGN",
-    "PERCENT_SIGN",
-    "PLUS_SIGN",
-    "QUOTATION_MARK",
-    "RIGHT_BRACE",
-    "RIGHT_BRACKET",
-    "RIGHT_PARENTHESIS",
-    "SEMICOLON",
-    "SMALL_E",
-    "SMALL_V",
-    "SMALL_W",
-    "SMALL_X",
-    "SOLIDUS",
-    "SPACE",
-    "TAB",
-]
-
 TAB, NEWLINE, CARRIAGE_RETURN, SPACE = b"\t\n\r "
 COMMA, FULL_STOP, COLON, SEMICOLON, QUOTATION_MARK = b',.:;"'
 PLUS_SIGN, HYPHEN, ASTERISK, SOLIDUS, EQUALS_SIGN = b"+-*/="

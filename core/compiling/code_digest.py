@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["code_digest", "named_globals", "plain", "source_digest"]
-
 _lock = threading.RLock()
 _known_modules: dict[str, tuple[str, frozenset[str]] | None] = {}
 _known_digests: dict[frozenset[str], str] = {}

@@ -10,8 +10,6 @@ from numba.extending import intrinsic
 
 from glem.core.compiling.kernels import overload_of
 
-__all__ = ["column_of_one", "position_at", "rows_of", "store_position"]
-
 T = TypeVar("T")
 
 

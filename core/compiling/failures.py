@@ -21,15 +21,6 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from glem.core.compiling.plain_python import CarriesFunctions, warn_of_plain_rules
 from glem.core.errors import PluginError
 
-__all__ = [
-    "UncompilableError",
-    "explain_failures",
-    "give_way_to_plain_form",
-    "note_failures",
-    "refuse_function",
-    "uncompilable_reason",
-]
-
 _uncompilable: dict[Callable[..., Any], str] = {}
 _plain_forms: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _attempt = threading.local()

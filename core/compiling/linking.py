@@ -26,8 +26,6 @@ from numba.core.typed_passes import NativeLowering
 
 from glem.core.compiling.cache_index import KernelDispatcher
 
-__all__ = ["OVERLOAD_OPTIONS", "LinkingDispatcher"]
-
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Functions on their way into a kernel: linked, neither optimized as a whole nor assembled."""

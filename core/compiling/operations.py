@@ -25,8 +25,6 @@ from glem.core.compiling.kernels import compiled, keep_translation, overload_of
 from glem.core.compiling.plain_python import CarriesFunctions
 from glem.core.errors import PluginError
 
-__all__ = ["Operations", "bound", "by_presence", "generic_operation", "has_operation"]
-
 _live: dict[tuple[str, str], Operations] = {}
 
 
@@ -40,6 +38,7 @@ class OperationsType(types.Opaque):  # type: ignore[misc]
 
     @property
     def key(self) -> tuple[str, str]:
+        """What equal types have in common, for numba."""
         return (self.operations_name, self.digest)
 
 

@@ -12,8 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
-__all__ = ["CarriesFunctions", "PlainReason", "PlainRulesWarning", "collected_reasons", "warn_of_plain_rules"]
-
 PlainReason = tuple[str, str]
 """Whose functions run as plain Python, and why."""
 

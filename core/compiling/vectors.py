@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, pext, popcount
 
-__all__ = ["VECTOR_WORDS", "aligned_words", "compress_row", "count_common", "store_common", "vectors_for"]
-
 VECTOR_WORDS = 8
 """Words of 64 bits in a vector."""
 

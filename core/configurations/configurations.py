@@ -17,14 +17,6 @@ from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.files.archives import read_arrays
 from glem.core.files.atomic import atomic_path
 
-__all__ = [
-    "ConfigurationSet",
-    "RelationTable",
-    "close_under_symmetry",
-    "configuration_keys",
-    "symmetry_classes",
-]
-
 _FORMAT = "glem configurations 1"
 _MEMBERS: dict[str, Any] = {
     "header": np.uint8,

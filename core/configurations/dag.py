@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 
-__all__ = ["ConfigurationDAG"]
-
 
 class ConfigurationDAG:
     """Configurations ordered from general to special.

@@ -28,8 +28,6 @@ from glem.core.game.optional_operations import (
     tactical_moves,
 )
 
-__all__ = ["COMPILED"]
-
 COMPILED = Suite()
 
 _AGREEMENT = "the compiled rule agrees with the plain one"

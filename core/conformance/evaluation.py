@@ -29,8 +29,6 @@ from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["check_evaluation", "random_evaluation"]
-
 _ROUNDING = 1e-5
 """Share of the sum of all active weights' sizes by which sums in float32 may differ."""
 

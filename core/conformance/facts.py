@@ -25,8 +25,6 @@ from glem.core.patterns.patterns import PatternSet, images_of
 from glem.core.players.protocols.gtp import GTP
 from glem.core.positions.game_lines import GAME_LINES
 
-__all__ = ["FactTable", "GameFacts", "game_facts"]
-
 Cell = str | int
 """One entry of a table."""
 

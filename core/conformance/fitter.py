@@ -24,8 +24,6 @@ from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["check_fitter"]
-
 _ROWS = 600
 _ITEMS = 12
 _ABSENT = (3, 8)

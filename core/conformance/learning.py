@@ -21,8 +21,6 @@ from glem.core.patterns.patterns import PatternSet, images_of
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["check_features", "check_learning", "check_phases"]
-
 _GUARD_VALUES = 8
 _SENTINELS = (np.int16(-32768), np.int16(32767))
 

@@ -24,8 +24,6 @@ from glem.core.features.learning import Learning, Phases, learning_names
 from glem.core.files.atomic import check_writable, temporary_folder
 from glem.core.game.game import INTERFACE_VERSION, Game, game_names
 
-__all__ = ["check_name", "check_title", "field_meanings", "new_game"]
-
 _ROLE = re.compile(r":\w+:`(~?)([^`]+)`")
 _WIDTH = 120
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -12,8 +12,6 @@ from glem.core.conformance.report import BrokenPromise, CheckResult, Suite
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, game_names
 
-__all__ = ["NOTATION"]
-
 NOTATION = Suite()
 
 _WHOLE_LISTS = 64

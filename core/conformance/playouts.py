@@ -17,26 +17,6 @@ from glem.core.conformance.report import BrokenPromise, CheckResult, Conformance
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 
-__all__ = [
-    "FIRST_PLIES",
-    "GUARD",
-    "GUARD_ROWS",
-    "MOST_POSITIONS",
-    "Sample",
-    "check_position",
-    "columns_of",
-    "guarded_buffer",
-    "list_moves",
-    "move_text",
-    "moves_in",
-    "play_sample",
-    "same",
-    "sample_of",
-    "show",
-    "show_place",
-    "whole",
-]
-
 GUARD = -1_234_567
 """Value in the move buffer around the room that the rules may write to."""
 

@@ -16,8 +16,6 @@ from glem.core.fitting.least_squares import FitSettings
 from glem.core.game.game import load_game
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["PARTS", "check_plugin"]
-
 PARTS = ("rules", "learning", "evaluation", "fitter")
 """Parts of the suite, in order."""
 

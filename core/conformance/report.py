@@ -16,14 +16,6 @@ from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.errors import ConformanceError, GlemError
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "BrokenPromise",
-    "CheckResult",
-    "ConformanceReport",
-    "NotApplicable",
-    "Suite",
-]
-
 _Look = TypeVar("_Look", bound=Callable[..., None])
 
 _SHOWN_FAILURES = 3

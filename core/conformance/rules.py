@@ -31,8 +31,6 @@ from glem.core.game.declarations import INTERFACE_VERSION
 from glem.core.game.game import Game
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["check_game"]
-
 _RULES = Suite()
 
 _SIBLINGS = 4

@@ -14,8 +14,6 @@ from glem.core.conformance.report import BrokenPromise, CheckResult, NotApplicab
 from glem.core.game.game import RULES, Game
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 
-__all__ = ["BRUTE_FORCE_NODES", "SEARCHING"]
-
 SEARCHING = Suite()
 
 _UNLIMITED = float("inf")

@@ -21,8 +21,6 @@ from glem.core.game.game import transform
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["Candidates", "MiningPlan", "draw_sample", "find_candidates"]
-
 
 @define(frozen=True)
 class MiningPlan:

@@ -38,8 +38,6 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 
-__all__ = ["CONFIGURATIONS", "PATTERNS", "RESULTS", "Assessment", "Discovery", "DiscoverySettings", "discover"]
-
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
 

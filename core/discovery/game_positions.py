@@ -18,8 +18,6 @@ from glem.core.positions.selection.selection import SelectionRule
 from glem.core.search.quiet import quiet_positions, settled_positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["read_game_positions"]
-
 
 def read_game_positions(
     game: Game,

@@ -10,8 +10,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.patterns.patterns import PatternSet
 
-__all__ = ["EvaluationComparison", "compare_evaluations"]
-
 
 @define(frozen=True)
 class EvaluationComparison:

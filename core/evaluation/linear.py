@@ -32,15 +32,6 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import html_table
 
-__all__ = [
-    "EVALUATION_ARRAYS",
-    "OPTIONAL_EVALUATION_ARRAYS",
-    "Contribution",
-    "Explanation",
-    "LinearEvaluation",
-    "PlayWeights",
-]
-
 _LARGEST_INT16 = 32767
 _SHOWN = 12
 

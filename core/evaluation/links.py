@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = ["IDENTITY", "LINKS", "LOGISTIC", "Link", "link_of", "result_labels", "scaled_sigmoid"]
-
 _IDENTITY, _SIGMOID = 0, 1
 
 

@@ -16,8 +16,6 @@ from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning, Phases, has_learning, load_learning
 from glem.core.game.game import Game
 
-__all__ = ["DEFAULT_EVALUATION", "NO_EVALUATION", "blank_evaluation", "load_evaluation", "load_value"]
-
 DEFAULT_EVALUATION = "default"
 """Names the evaluation that a game's plugin ships."""
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from glem.core.files.digests import file_digest
 from glem.core.files.names import distinct_names
 
-__all__ = ["FITTED_FILES", "fitted_among", "fitted_files_text"]
-
 FITTED_FILES = "files"
 """Name under which the provenance of an evaluation keeps the files, a digest and a name each."""
 

@@ -14,16 +14,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = [
-    "FavouredOutcomes",
-    "ResultDistribution",
-    "blocks_of",
-    "expectation",
-    "favoured_outcomes",
-    "log_correctness",
-    "result_distribution",
-]
-
 _BLOCK = 1 << 16
 """Positions at a time: what is computed on the way fits into the cache, and memory stays small."""
 

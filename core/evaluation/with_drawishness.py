@@ -29,8 +29,6 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.game.game import Game
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["ResultEvaluation", "has_drawishness", "value_part"]
-
 _VALUE, _DRAWISHNESS = "value_", "drawishness_"
 _PARTS = (_VALUE, _DRAWISHNESS)
 _FORMAT = ArchiveFormat(

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.compiling.vectors import aligned_words
 
-__all__ = ["Evaluator", "search_phase", "start", "static_score", "update"]
-
 
 @generic_operation
 def start(evaluator: Operations, position: Any, data: Any, accumulators: Any, ply: int) -> None:

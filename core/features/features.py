@@ -16,8 +16,6 @@ from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.game import Game
 
-__all__ = ["AtomicFeature", "AtomicFeatures", "Relation", "side_and_kind"]
-
 _BLOCK = 64
 _PIECE = re.compile(r"(own|opponent)(?:'s)?(?:[ _-]+(.+))?")
 

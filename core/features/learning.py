@@ -20,8 +20,6 @@ from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_mem
 from glem.core.game.game import Game, load_game
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
 
-__all__ = ["Learning", "Phases", "has_learning", "learning_names", "load_learning"]
-
 
 @generic_operation
 def phase_of(operations: Operations, position: Any) -> int:

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.files.atomic import atomic_path
 
-__all__ = ["ArchiveFormat", "read_arrays"]
-
 _log = logging.getLogger(__name__)
 
 _LARGEST = 4 << 30

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError
 
-__all__ = ["TEMPORARY", "atomic_path", "check_writable", "clear_temporaries", "temporary_folder", "temporary_name"]
-
 TEMPORARY = re.compile(r"\..*\.glem-[0-9a-f]{16}(\.[^.]*)?")
 """Names of temporary files and folders; nothing else is called so."""
 

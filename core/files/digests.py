@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["arrays_digest", "file_digest"]
-
 _BYTES = 16
 _PIECE = 1 << 20
 

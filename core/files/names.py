@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["distinct_names"]
-
 
 def distinct_names(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
     """Give each file its name, with as many of its folders before it as other files of the same name make necessary."""

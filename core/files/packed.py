@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = ["MAX_BYTES", "BoundedFile", "LineBlock", "bare_suffix", "line_blocks", "open_bounded", "open_packed"]
-
 _log = logging.getLogger(__name__)
 
 MAX_BYTES = 4 << 30

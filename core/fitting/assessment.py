@@ -10,15 +10,6 @@ from numpy.typing import NDArray
 
 from glem.core.features.learning import Learning
 
-__all__ = [
-    "Baseline",
-    "BaselineFit",
-    "CalibrationBins",
-    "ErrorSums",
-    "calibration_bins",
-    "phase_errors",
-]
-
 Floats = NDArray[np.float64]
 
 

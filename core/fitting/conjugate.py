@@ -12,8 +12,6 @@ from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, inner
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["ConjugateGradient"]
-
 Vector = NDArray[np.float64]
 
 _LINE_STEPS = 20

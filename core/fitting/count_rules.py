@@ -17,8 +17,6 @@ from scipy import sparse
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 
-__all__ = ["LINEAR", "MERGED", "OWN", "ZERO", "CountRules", "WeightPlan"]
-
 ZERO, OWN, MERGED, LINEAR = 0, 1, 2, 3
 """Kinds of weights: none, own, one for several phases, linear in the phase."""
 

@@ -18,8 +18,6 @@ from glem.core.fitting.least_squares_problem import Errors, LeastSquares
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["Checkpoint", "FileCheckpoint", "FitResult", "Fitter", "Monitor"]
-
 Vector = NDArray[np.float64]
 
 

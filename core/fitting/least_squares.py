@@ -27,8 +27,6 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["FitSettings", "Terms", "Training", "train", "value_chunks"]
-
 CHUNK = 1 << 17
 """Positions whose feature values are in memory at a time."""
 

@@ -31,8 +31,6 @@ from glem.core.fitting.packed.least_squares_passes import (
 )
 from glem.core.tasks.threads import ordered_map
 
-__all__ = ["Along", "Errors", "LeastSquares", "Source", "inner"]
-
 Vector = NDArray[np.float64]
 Result = TypeVar("Result")
 

@@ -26,16 +26,6 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "BIAS",
-    "LikelihoodSettings",
-    "LikelihoodTraining",
-    "fit_likelihood",
-    "prior_of",
-    "widened",
-    "without_knowledge",
-]
-
 BIAS = "bias"
 """Stands for the constants of the phases among names of features."""
 

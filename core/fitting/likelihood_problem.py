@@ -36,8 +36,6 @@ from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
 from glem.core.fitting.quasi_newton import Point
 from glem.core.tasks.threads import ordered_map
 
-__all__ = ["PHASE_BASES", "LikelihoodProblem", "LikelihoodWeights", "PartWeights", "phase_basis"]
-
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 

@@ -22,9 +22,6 @@ from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.packed.design import Design
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["PhaseWeights", "fit_phases", "neighbours"]
-
-
 _ARRAYS = ("bias", "patterns", "configurations", "linear", "match_counts")
 _ERRORS = ("training_errors", "held_out_errors")
 _FORMAT = ArchiveFormat("glem fit", version=2, required=_ARRAYS, optional=None, largest=1 << 40, packed=False)

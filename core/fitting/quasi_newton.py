@@ -19,8 +19,6 @@ from glem.core.fitting.fitters import Checkpoint, Monitor
 from glem.core.fitting.least_squares_problem import Errors, inner
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["Minimum", "Point", "minimize"]
-
 Vector = NDArray[np.float64]
 
 _SUFFICIENT = 1e-4

@@ -20,8 +20,6 @@ from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWe
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
 
-__all__ = ["MOST_PARAMETERS", "likelihood_errors"]
-
 Matrix = NDArray[np.float64]
 
 MOST_PARAMETERS = 4_000

@@ -18,16 +18,6 @@ import numpy as np
 
 from glem.core.errors import PluginError, __version__
 
-__all__ = [
-    "INTERFACE_VERSION",
-    "explained",
-    "game_problems",
-    "kind_problems",
-    "phases_problems",
-    "refuse",
-    "versions",
-]
-
 T = TypeVar("T")
 
 INTERFACE_VERSION = 1

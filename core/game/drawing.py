@@ -14,8 +14,6 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 
-__all__ = ["Drawing", "draw_position"]
-
 _EMPTY = "-._"
 """Characters that texts use for empty cells."""
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from glem.core.game.game import Game
 
-__all__ = ["OCCURRENCES", "Draw", "drawn_by"]
-
 OCCURRENCES = 3
 """A position that occurs so often ends the game in a draw, where the game has repetitions."""
 

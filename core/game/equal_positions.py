@@ -12,8 +12,6 @@ from glem.core.compiling.kernels import compiled, mix
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, hash_key, transform
 
-__all__ = ["Groups", "canonical_positions", "contiguous_columns", "group_equal", "position_keys", "scatter"]
-
 
 def _write_smallest_images(rules: Any, columns: Any, count: np.int64, symmetry_count: np.int64, images: Any) -> None:
     for row in range(count):

@@ -20,15 +20,6 @@ from typing import Any
 from glem.core.errors import BadInputError, GlemError, PluginError
 from glem.core.game.registry import load_plugin, plugin_names, plugin_owner
 
-__all__ = [
-    "GAME_FAMILIES_GROUP",
-    "LEARNING_FAMILIES_GROUP",
-    "check_named_by_file",
-    "family_names",
-    "family_of",
-    "load_member",
-]
-
 GAME_FAMILIES_GROUP = "glem.game_families"
 LEARNING_FAMILIES_GROUP = "glem.learning_families"
 

@@ -48,30 +48,6 @@ from glem.core.compiling.operations import Operations, by_presence, generic_oper
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import Game, final_score, hash_key, is_over
 
-__all__ = [
-    "OPTIONAL_OPERATIONS",
-    "earlier_plies",
-    "extension",
-    "extra_plies",
-    "hint",
-    "is_drawn",
-    "is_drawn_by_rule",
-    "is_over_at_leaf",
-    "move_hint",
-    "move_order",
-    "must_move",
-    "must_play_to_hint",
-    "no_moves_score",
-    "plies_left",
-    "plies_left_of",
-    "reversible_plies",
-    "score_without_moves",
-    "standing",
-    "stored_key",
-    "table_key",
-    "tactical_moves",
-]
-
 OPTIONAL_OPERATIONS = (
     "tactical_moves",
     "extension",

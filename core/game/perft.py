@@ -18,8 +18,6 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game, count_moves, legal_moves, play
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["perft"]
-
 _BLOCK_ROWS = 4096
 _SPLIT_PLIES = 3
 _LEAST_SPLIT_DEPTH = 7

@@ -10,8 +10,6 @@ from attrs import define
 
 from glem.core.errors import GlemError
 
-__all__ = ["ExternalScore", "PlayerFailureError", "PositionScoring", "Protocol"]
-
 
 @define(frozen=True)
 class Protocol:

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 
-__all__ = ["CHUNK_SIZE", "MAX_PROBLEMS", "GameRecords", "ScoredPositions", "added_remarks"]
-
 CHUNK_SIZE = 20_000
 """Default for the most games, or positions, that a reader hands out at once."""
 

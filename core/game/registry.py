@@ -23,16 +23,6 @@ from typing import Any
 from glem.core.errors import GlemError, PluginError
 from glem.core.game.declarations import versions
 
-__all__ = [
-    "GAMES_GROUP",
-    "LEARNING_GROUP",
-    "add_plugin",
-    "load_plugin",
-    "plugin_names",
-    "plugin_owner",
-    "unreadable_distributions",
-]
-
 GAMES_GROUP = "glem.games"
 LEARNING_GROUP = "glem.learning"
 

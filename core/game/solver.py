@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from attrs import define
 
-__all__ = ["Solution", "Solver"]
-
 
 @define(frozen=True)
 class Solution:

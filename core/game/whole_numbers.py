@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["whole_number"]
-
 _MOST_DIGITS = 18
 
 

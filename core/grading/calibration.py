@@ -36,19 +36,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 
-__all__ = [
-    "FEWEST_GAMES",
-    "PARTS",
-    "Calibration",
-    "Prediction",
-    "ScaleFit",
-    "correctness_slopes",
-    "fit_calibration",
-    "fit_scale",
-    "log_correctness_of",
-    "recalibrated",
-]
-
 Floats = NDArray[np.float64]
 
 PARTS = 5

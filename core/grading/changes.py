@@ -39,16 +39,6 @@ from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood import BIAS, widened
 from glem.core.game.whole_numbers import whole_number
 
-__all__ = [
-    "CandidateChange",
-    "Change",
-    "Refit",
-    "apply_changes",
-    "check_candidates",
-    "parse_candidate",
-    "read_candidates",
-]
-
 _DRAWISHNESS = "drawishness"
 _NUMBERED = ("scale", "shift", "set", "add")
 _VERBS = (*_NUMBERED, "drop", "fit")

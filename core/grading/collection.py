@@ -36,8 +36,6 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.read_ahead import read_ahead
 
-__all__ = ["FEATURES", "FIT", "OWN", "CollectedPositions", "CollectionGrading", "grade_collection"]
-
 Files = Sequence[str | os.PathLike[str]]
 
 OWN, FIT = "own", "fit"

@@ -23,8 +23,6 @@ from glem.core.compiling.kernels import kernel, mix
 from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings, checked_games, mean_by_game
 from glem.core.tasks.counts import counted
 
-__all__ = ["Comparison", "bootstrap_means", "compare", "holm_adjusted", "sign_flip_sums"]
-
 Floats = NDArray[np.float64]
 
 _FEWEST_GAMES = 6

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = ["DEFAULT_SETTINGS", "LEAST_CORRECTNESS", "Grade", "GradingSettings", "checked_games", "grade_of"]
-
 LEAST_CORRECTNESS = 1e-12
 """A correctness below this counts as this, and is counted: one impossible result would make any geometric mean 0."""
 

@@ -36,14 +36,6 @@ from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
 from glem.core.grading.scorers.scorer import ScorerTable
 from glem.core.tasks.counts import counted
 
-__all__ = [
-    "DrawishnessRows",
-    "drawishness_problem",
-    "drawishness_values",
-    "featured_drawishness",
-    "fit_drawishness",
-]
-
 Floats = NDArray[np.float64]
 
 _L2 = 4.0

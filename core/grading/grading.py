@@ -34,8 +34,6 @@ from glem.core.grading.correctness import (
 from glem.core.grading.groupings import Grouping
 from glem.core.tasks.tables import html_table
 
-__all__ = ["EQUAL", "FREQUENCIES", "EvaluationGrade", "Grading", "grade_predictions"]
-
 EQUAL = "equal probabilities"
 """The baseline that gives each result 1/3."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from glem.core.game.game import Game
 
-__all__ = ["Grouping", "groupings_of"]
-
 _RESULTS = ("won", "drawn", "lost")
 _MARGIN_SHARES = (16, 8, 4, 2, 1)
 _PLY_BORDERS = (*range(10, 101, 10), 120, 140, 160, 200, 240, 320)

@@ -44,18 +44,6 @@ from glem.core.positions.selection.selection import SelectionRule
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "Candidate",
-    "LearningGames",
-    "LearningRule",
-    "LearningRun",
-    "Verdict",
-    "deciding_games",
-    "learn",
-    "listed_candidates",
-    "read_learning_games",
-]
-
 Evaluation = LinearEvaluation | ResultEvaluation
 Floats = NDArray[np.float64]
 

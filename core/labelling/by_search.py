@@ -40,15 +40,6 @@ from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
-__all__ = [
-    "Origin",
-    "SearchCounts",
-    "SearchLabelling",
-    "check_labeller",
-    "label_by_search",
-    "labeller_of",
-]
-
 
 class Origin(IntEnum):
     """Where a labelled position comes from; files name it behind their source."""
@@ -140,6 +131,8 @@ class SearchLabelling:
 
 @define(frozen=True)
 class LabelTask:
+    """What a worker labels: N positions, numbered from ``first`` on."""
+
     game: Game
     settings: SearchLabelling
     positions: Any

@@ -42,8 +42,6 @@ from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
-__all__ = ["Correction", "RelabelSettings", "relabel"]
-
 _SOLVER_TABLE_MB = 16
 
 

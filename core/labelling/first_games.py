@@ -27,8 +27,6 @@ from glem.core.positions.game_tree import GameTree
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["play_games", "sample_positions"]
-
 _POSITIONS = 200_000
 _PLAIN_POSITIONS = 4_000
 _GAMES_AT_ONCE = 64

@@ -28,8 +28,6 @@ from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 from glem.core.tasks.tasks import Workers
 
-__all__ = ["Generation", "ImproveSettings", "improve"]
-
 
 @define(frozen=True)
 class ImproveSettings:

@@ -27,8 +27,6 @@ from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 
-__all__ = ["PositionSampler", "Samples"]
-
 _SEEN, _SEEN_EVEN, _SALT = 0, 1, 2
 _COUNTERS = 3
 _GOLDEN = 0x9E3779B97F4A7C15

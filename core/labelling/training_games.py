@@ -34,8 +34,6 @@ from glem.core.tournament.opening_choice import OpeningPlan, random_opening
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
-__all__ = ["Generated", "GenerationSettings", "generate"]
-
 _MARK = "generation.json"
 _VERSION = 1
 _MOST_GAMES = 1 << 31

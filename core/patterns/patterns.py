@@ -20,19 +20,6 @@ from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
 
-__all__ = [
-    "MAX_TABLE_SIZE",
-    "Instance",
-    "Pattern",
-    "PatternSet",
-    "check_pattern",
-    "count_matches",
-    "images_of",
-    "permuted_entries",
-    "relations_of",
-    "self_images",
-]
-
 MAX_TABLE_SIZE = 1 << 16
 """Entries that a dense table may have, so that an index fits into 16 bits; larger patterns are sparse."""
 

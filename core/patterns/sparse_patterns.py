@@ -20,8 +20,6 @@ from glem.core.patterns.patterns import (
 )
 from glem.core.patterns.sparse_table import SparseTable
 
-__all__ = ["MAX_COUNTED_ENTRIES", "SparsePatterns"]
-
 MAX_COUNTED_ENTRIES = 1 << 28
 """Largest table of match counts that :meth:`SparsePatterns.count` makes: 2 GiB."""
 

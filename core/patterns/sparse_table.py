@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, trailing_zeros
 
-__all__ = ["SparseTable"]
-
 
 @kernel
 def _place_rows(first_rows: Any, row_starts: Any, seconds: Any, offsets: Any, occupied: Any) -> Any:

@@ -23,8 +23,6 @@ from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
 
-__all__ = ["Engine", "depth_texts", "line_text"]
-
 _Result = TypeVar("_Result")
 
 _MOST_MOVES_SHOWN = 20

@@ -21,8 +21,6 @@ from glem.core.players.thinker import Thinker
 from glem.core.search.results import Clock
 from glem.core.tasks.kept import Kept
 
-__all__ = ["close_programs", "kept_player", "make_player"]
-
 _MOST_KEPT = 8
 
 

@@ -10,8 +10,6 @@ from attrs import define
 
 from glem.core.search.results import Clock
 
-__all__ = ["MoveChoice", "Player"]
-
 
 @define(frozen=True)
 class MoveChoice:

@@ -38,19 +38,6 @@ from glem.core.search.probcut import DEFAULT_PROBCUT, ProbCut
 from glem.core.search.results import Clock, Limits
 from glem.core.search.solver import can_solve
 
-__all__ = [
-    "EXTERNAL",
-    "GREEDY",
-    "MOBILITY",
-    "RANDOM",
-    "SEARCH",
-    "PlayerSpec",
-    "external_players_of",
-    "parse_limits",
-    "parse_player",
-    "split_program",
-]
-
 MOBILITY = "mobility"
 """Stands, with a greedy player, for the opponent's number of moves, negated: an evaluation that every game has."""
 

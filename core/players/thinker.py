@@ -23,8 +23,6 @@ from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
 
-__all__ = ["Thinker", "kept_thinker"]
-
 _DEPTH_BEFORE_SOLVING = 8
 """Enough to show something at once where a solver then finds the truth."""
 

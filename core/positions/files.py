@@ -34,18 +34,6 @@ from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.positions.positions import Merger, Positions
 
-__all__ = [
-    "PositionHeader",
-    "PositionWriter",
-    "keep_unseen",
-    "merge_file",
-    "read_header",
-    "read_positions",
-    "stream_positions",
-    "stream_provenance",
-    "write_positions",
-]
-
 _log = logging.getLogger(__name__)
 
 _KEY = b"glem.positions"

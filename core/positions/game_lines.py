@@ -27,8 +27,6 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 
-__all__ = ["GAME_LINES", "SUFFIX", "game_in_header"]
-
 SUFFIX = ".games"
 
 _HEADER = "# glem games 1"

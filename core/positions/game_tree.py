@@ -30,8 +30,6 @@ from glem.core.positions.labels import labels_of_games, numbered_records, result
 from glem.core.positions.positions import Positions
 from glem.core.positions.replay import ILLEGAL, Replay, replay
 
-__all__ = ["GameTree", "LabelChanges", "label_changes", "propagate"]
-
 _NO_MOVE = -2
 
 

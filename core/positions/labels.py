@@ -41,19 +41,6 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 from glem.core.tasks.threads import ordered_map
 
-__all__ = [
-    "LABELS",
-    "LabelCounts",
-    "Selection",
-    "frequent_players",
-    "label_records",
-    "labels_of_games",
-    "numbered_records",
-    "positions_of_records",
-    "results_of_games",
-    "serious_error",
-]
-
 LABELS = ("result", "theoretical", "auto")
 """Kinds of labels that game records give."""
 

@@ -20,8 +20,6 @@ from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import last_positions
 
-__all__ = ["Merger", "Positions", "keys_digest"]
-
 _DTYPES = {
     "label": np.float32,
     "weight": np.float32,

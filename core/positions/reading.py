@@ -18,8 +18,6 @@ from glem.core.game.records import CHUNK_SIZE, GameRecords, ScoredPositions
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["read_all_records", "read_records", "read_scored_positions", "record_formats"]
-
 T = TypeVar("T")
 
 _HEAD_BYTES = 4096

@@ -13,18 +13,6 @@ from glem.core.compiling.kernels import compiled, kernel
 from glem.core.game.game import Game, final_score, legal_moves, play
 from glem.core.game.records import GameRecords
 
-__all__ = [
-    "FINISHED",
-    "ILLEGAL",
-    "UNFINISHED",
-    "Replay",
-    "first_sides",
-    "last_positions",
-    "plies_of_games",
-    "positions_before",
-    "replay",
-]
-
 FINISHED, UNFINISHED, ILLEGAL = 0, 1, 2
 """How the replay of a game ended: no move left, the record stops early, or it has an illegal move."""
 

@@ -14,8 +14,6 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, Replay
 
-__all__ = ["BadRecords", "Place", "validated"]
-
 _MAX_PROBLEMS = 100
 
 Place = Callable[[int], str]

@@ -13,8 +13,6 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import record_formats
 
-__all__ = ["check_format_holds", "format_to_write", "write_games"]
-
 _PLAIN = ("", ".txt")
 
 

@@ -14,8 +14,6 @@ from glem.core.game.game import BoardLayout
 from glem.core.report.data import CellMap, Glyph, Item
 from glem.core.report.markup import element, signed
 
-__all__ = ["board_legend", "draw_board", "draw_cell_map", "glyphs_for", "greatest_value", "map_legend"]
-
 _CELL = 20.0
 _NAMELESS = "any value"
 

@@ -14,16 +14,6 @@ from glem.core.report.svg import FONT_SIZE, STAND_IN, Spot, both_sizes, chart
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "LineStyle",
-    "Point",
-    "calibration_chart",
-    "learning_chart",
-    "legend",
-    "phase_chart",
-    "point_chart",
-    "styles_of",
-]
 
 _MARKERS = {
     "o": "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0",

@@ -10,18 +10,6 @@ from attrs import asdict, define, field
 
 from glem.core.game.game import BoardLayout
 
-__all__ = [
-    "DEFAULT_GLYPHS",
-    "Calibration",
-    "CellMap",
-    "DiscoveryReport",
-    "Glyph",
-    "Item",
-    "LearningCurve",
-    "PhaseErrors",
-    "to_json",
-]
-
 
 @define(frozen=True)
 class LearningCurve:

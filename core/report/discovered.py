@@ -23,8 +23,6 @@ from glem.core.report.page import write_page
 from glem.core.report.pages.discovery import render
 from glem.core.tasks.counts import counted
 
-__all__ = ["discovery_report", "write_discovery"]
-
 _HOW_TO_READ = """\
 An evaluation is a sum of weights, one for every pattern entry or configuration that is present in a position. \
 Weights are in {unit}, for the side to move, and differ from phase to phase{phases}.

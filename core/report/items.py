@@ -11,8 +11,6 @@ from glem.core.report.boards import draw_board
 from glem.core.report.data import DiscoveryReport, Item
 from glem.core.report.markup import aligned, breakable, data_table, element, number, signed, whole
 
-__all__ = ["draw_item", "phase_bars", "phase_choice", "phase_heads", "weight_table"]
-
 _BAR_STEP = 10.0
 _BAR_HEIGHT = 40.0
 

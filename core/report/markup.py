@@ -8,20 +8,6 @@ import unicodedata
 from collections.abc import Iterable
 from xml.etree import ElementTree as Tree
 
-__all__ = [
-    "Child",
-    "aligned",
-    "breakable",
-    "data_table",
-    "document",
-    "element",
-    "extend",
-    "legible",
-    "number",
-    "signed",
-    "whole",
-]
-
 Child = Tree.Element | str | None
 
 _LONGEST_TEXT = 20_000

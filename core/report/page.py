@@ -14,19 +14,6 @@ from glem.core.report.charts import calibration_chart
 from glem.core.report.data import Calibration
 from glem.core.report.markup import Child, aligned, data_table, document, element, whole
 
-__all__ = [
-    "calibration_section",
-    "details",
-    "facts_section",
-    "key_figures",
-    "paragraph",
-    "reading_section",
-    "section",
-    "table",
-    "whole_page",
-    "write_page",
-]
-
 # Nothing may be fetched and no other script may run, whatever a name in a stranger's file says.
 _POLICY = "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:"
 

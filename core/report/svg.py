@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FONT_SIZE", "STAND_IN", "Spot", "both_sizes", "chart"]
 
 _ROLES = ("ink", "ink-soft", "rule", "grid", "paper", "bar", *(f"series-{place}" for place in range(1, 7)), "quiet")
 # Black is avoided: matplotlib leaves it out of the SVG as the default.

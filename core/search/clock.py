@@ -11,8 +11,6 @@ from numba.extending import intrinsic
 
 from glem.core.compiling.kernels import overload_of
 
-__all__ = ["monotonic_nanoseconds"]
-
 _CLOCK_MONOTONIC = 1
 _BILLION = 1_000_000_000
 

@@ -64,8 +64,6 @@ from glem.core.search.table import (
     store_entry,
 )
 
-__all__ = ["listed", "negascout", "score_by_table", "settle", "static_score_at"]
-
 _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)

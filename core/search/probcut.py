@@ -21,8 +21,6 @@ from glem.core.errors import BadInputError, reading
 from glem.core.features.evaluators import Evaluator
 from glem.core.files.archives import ArchiveFormat
 
-__all__ = ["CHECKS", "DEFAULT_PROBCUT", "FULL_WIDTH", "ProbCut", "Selectivity"]
-
 DEFAULT_PROBCUT = "default"
 """Names the parameters that a game's plugin ships."""
 

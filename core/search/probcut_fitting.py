@@ -27,18 +27,6 @@ from glem.core.tasks.chunked_work import Arrays, ChunkedWork
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
-__all__ = [
-    "DEEPEST",
-    "LEAST_SEARCHED",
-    "ProbCutSample",
-    "check_depths_of",
-    "choose_positions",
-    "fit_probcut",
-    "regress_scores",
-    "sampled_scores",
-    "search_scores",
-]
-
 DEEPEST = 24
 """Greatest depth that gets parameters, by default."""
 

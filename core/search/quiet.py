@@ -26,8 +26,6 @@ from glem.core.search.negascout import settle, static_value
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
 
-__all__ = ["quiet_positions", "settled_positions"]
-
 _NEVER = np.int64(1 << 62)
 
 

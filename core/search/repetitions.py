@@ -11,8 +11,6 @@ from glem.core.game.game import hash_key
 from glem.core.game.optional_operations import earlier_plies
 from glem.core.search.state import AT
 
-__all__ = ["is_repetition"]
-
 
 def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
     keys = state.keys

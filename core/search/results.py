@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = [
-    "Bound",
-    "Clock",
-    "Limits",
-    "Line",
-    "SearchResult",
-    "longest_seconds",
-    "relayed",
-    "usual_seconds",
-]
-
 _MOVES_TO_GO = 20
 _SPARE_MOVES = 2
 _INCREMENT_SHARE = 0.75

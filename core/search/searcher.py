@@ -21,8 +21,6 @@ from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
 from glem.core.search.table import AGES, new_table
 
-__all__ = ["SearchSettings", "Searcher"]
-
 _MOST_DEPTH = 120
 _EARLIER_POSITIONS = 1024
 _NEVER = 1 << 62

@@ -24,8 +24,6 @@ from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.kept import Kept
 from glem.core.tasks.tasks import Workers, run_tasks
 
-__all__ = ["SearchSolver", "SolverSpec", "can_solve", "solve_moves", "solve_positions", "solver_of"]
-
 
 class SearchSolver:
     """Solves positions by searching to the end; a :class:`~glem.core.game.solver.Solver`.

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from glem.core.search.probcut import Selectivity
 
-__all__ = ["AT", "KILLERS", "PLIES", "SearchState"]
-
 PLIES = 256
 """Rows of the search stack; a node in the last one is evaluated without looking further."""
 KILLERS = 2

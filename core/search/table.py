@@ -21,23 +21,6 @@ from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import overload_of
 from glem.core.compiling.vectors import aligned_words
 
-__all__ = [
-    "AGES",
-    "ANY_BOUND",
-    "GREATEST_DEPTH",
-    "LOWER_BOUND",
-    "UPPER_BOUND",
-    "entry_bound",
-    "entry_depth",
-    "entry_move",
-    "entry_score",
-    "find_entry",
-    "new_table",
-    "pack_entry",
-    "prefetch_bucket",
-    "store_entry",
-]
-
 LOWER_BOUND = 1
 """The value is at least the score."""
 UPPER_BOUND = 2

@@ -16,8 +16,6 @@ from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import claim_folder, folder_lock, run_folder
 from glem.core.tasks.tasks import Workers, run_tasks
 
-__all__ = ["Arrays", "ChunkedWork"]
-
 T = TypeVar("T")
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["counted", "interval_text"]
-
 
 def counted(count: int, noun: str) -> str:
     """Write a count with its noun, given in the singular: ``1 position``, ``1,200 positions``."""

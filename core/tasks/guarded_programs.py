@@ -17,8 +17,6 @@ import sys
 import threading
 from typing import Any
 
-__all__ = ["guard_group", "kill_group", "release_group"]
-
 _WAIT_SECONDS = 5.0
 
 

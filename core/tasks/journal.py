@@ -18,8 +18,6 @@ from typing import IO, Any
 from glem.core.errors import BadInputError, reading
 from glem.core.tasks.run_folder import described_differences
 
-__all__ = ["Journal", "read_journal"]
-
 VERSION = 1
 _LONGEST_LINE = 1 << 28
 

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-__all__ = ["Kept"]
-
 T = TypeVar("T")
 
 

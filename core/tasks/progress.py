@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-__all__ = ["SILENT", "Progress", "Task", "line_progress"]
-
 _FIRST_SECONDS = 10.0
 _MOST_SECONDS = 60.0
 

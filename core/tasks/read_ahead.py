@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["read_ahead"]
-
 T = TypeVar("T")
 
 _ENDED = object()

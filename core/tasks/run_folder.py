@@ -20,8 +20,6 @@ from typing import Any
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, temporary_name
 
-__all__ = ["claim_folder", "described_differences", "folder_lock", "remove_work", "run_folder", "text_differences"]
-
 _MARK = "work.json"
 _LOCK = "lock"
 _OWN = re.compile(

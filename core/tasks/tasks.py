@@ -23,8 +23,6 @@ from attrs import define
 from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
 from glem.core.errors import BadInputError, GlemError
 
-__all__ = ["LocalWorkers", "Workers", "run_tasks"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -9,8 +9,6 @@ from typing import TypeVar
 
 from glem.core.errors import BadInputError
 
-__all__ = ["ordered_map"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

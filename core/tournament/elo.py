@@ -22,18 +22,6 @@ from scipy import special
 
 from glem.core.errors import BadInputError
 
-__all__ = [
-    "EloEstimate",
-    "PairCounts",
-    "binomial_significance",
-    "elo_difference",
-    "elo_of_games",
-    "elo_of_score",
-    "moments",
-    "pairs_significance",
-    "score_of_elo",
-]
-
 CONFIDENCE_95 = 1.959963984540054
 """Quantile of the normal distribution that leaves 2.5 % on either side."""
 

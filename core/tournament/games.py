@@ -26,9 +26,6 @@ from glem.core.search.solver import solver_of
 from glem.core.tasks.kept import Kept
 from glem.core.tournament.openings import Opening
 
-__all__ = ["DRAWN_ENDS", "Adjudication", "End", "GameTask", "PlayedGame", "play_game"]
-
-
 _DIGITS_OF_SECONDS = 6
 _MOST = 1 << 62
 _SOLVER_TABLE_MB = 16

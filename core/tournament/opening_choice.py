@@ -33,8 +33,6 @@ from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.openings import Opening, canonical_position, read_openings
 
-__all__ = ["OpeningJudge", "OpeningPlan", "all_openings", "choose_openings", "random_opening"]
-
 RANDOM, ALL = "random", "all"
 
 _MOST_OPENINGS = 2_000_000

@@ -23,8 +23,6 @@ from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import read_records, read_scored_positions, record_formats
 from glem.core.positions.replay import FINISHED, Replay, replay
 
-__all__ = ["LINES", "Opening", "canonical_position", "distinct_openings", "read_openings", "write_openings"]
-
 LINES = "lines"
 """Name of the format that every game has: a position, or moves from the start, on each line."""
 

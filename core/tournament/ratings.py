@@ -20,8 +20,6 @@ from glem.core.errors import BadInputError
 from glem.core.tournament.elo import CONFIDENCE_95, moments
 from glem.core.tournament.standings import PairingResult, Standings
 
-__all__ = ["Rating", "joint_ratings", "ratings_of"]
-
 _ELO_PER_LOGIT = 400 / math.log(10)
 _PRIOR_DRAWS = 1.0
 """Drawn games added to each pairing that met: without any, whoever won or lost all games has no finite rating."""

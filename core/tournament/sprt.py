@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.tournament.elo import NORMALIZED_ELO_SCALE, PairCounts, moments, score_of_elo
 
-__all__ = ["EloModel", "Sprt", "SprtState", "SprtVerdict"]
-
 _UNSEEN = 1e-3
 """Count of a result that did not occur: without it, unlikely results would be impossible."""
 

@@ -20,8 +20,6 @@ from glem.core.tournament.elo import (
 )
 from glem.core.tournament.games import End, PlayedGame
 
-__all__ = ["PairingResult", "PlayerTotals", "Standings"]
-
 
 @define(kw_only=True)
 class _Results:

@@ -34,8 +34,6 @@ from glem.core.tournament.sprt import Sprt, SprtState, SprtVerdict
 from glem.core.tournament.standings import Standings
 from glem.core.tournament.transcripts import contradictions
 
-__all__ = ["RECORD_KIND", "Tournament", "TournamentResult", "read_games", "run_tournament"]
-
 RECORD_KIND = "tournament"
 """Kind of the journal that holds a tournament's games."""
 

@@ -17,8 +17,6 @@ from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
 from glem.core.tournament.games import DRAWN_ENDS, End, PlayedGame
 from glem.core.tournament.openings import Opening
 
-__all__ = ["contradictions", "records_of_games", "records_of_openings"]
-
 
 def records_of_openings(game: Game, openings: Iterable[Opening]) -> GameRecords:
     """Make records of openings alone, to try whether a format has room for games that begin so."""

@@ -13,8 +13,6 @@ from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_players import UCI_PLAYERS
 from glem.games.chess.uci.protocol import UCI
 
-__all__ = ["CHESS"]
-
 CHESS = Game(
     name="chess",
     title="Chess",

@@ -10,8 +10,6 @@ import numpy as np
 from glem.core.game.whole_numbers import whole_number
 from glem.games.chess.rules.position import Position, position_key
 
-__all__ = ["GameBoard", "board_of", "board_of_fen", "from_board", "move_number", "move_of", "problems_of", "to_board"]
-
 _MOST_CLOCK = 255
 _SQUARE_BITS = 6
 _SQUARE_MASK = (1 << _SQUARE_BITS) - 1

@@ -11,17 +11,6 @@ from glem.games.chess.boards import board_of_fen, from_board, move_number, move_
 from glem.games.chess.rules.generation import count_moves_on_board
 from glem.games.chess.rules.position import Position
 
-__all__ = [
-    "MAX_MOVES",
-    "MOVE_COUNT",
-    "format_move",
-    "format_position",
-    "parse_move",
-    "parse_move_at",
-    "parse_position",
-    "san_of",
-]
-
 MAX_MOVES = 218
 """Largest number of legal moves in a position that a game can lead to (Petrovic 1964)."""
 MOVE_COUNT = 5 << 12

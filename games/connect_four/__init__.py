@@ -14,8 +14,6 @@ from glem.core.compiling.kernels import inlined, mix, popcount, trailing_zeros
 from glem.core.errors import BadInputError
 from glem.core.game.game import BoardLayout, Game
 
-__all__ = ["CONNECT_FOUR", "DIRECTIONS", "Position", "lines_of_four", "playable_cells"]
-
 _BOTTOM = np.uint64(sum(1 << 7 * column for column in range(7)))
 _COLUMN = np.uint64(0b111111)
 _CELLS = _BOTTOM * _COLUMN

@@ -15,8 +15,6 @@ from typing import Any
 from glem.core.game.game import BoardLayout, Game
 from glem.games.open_spiel.rules import rules_of
 
-__all__ = ["open_spiel_game"]
-
 _FAMILY = "open_spiel"
 _LARGEST_BOARD = 19
 _SIZE = r"(?:board_size|columns|k|m|n|num_cols|num_rows|rows|size|x_in_row)=[0-9]{1,2}"

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["ActionPacking", "position_type"]
-
 _WORD_BITS = 64
 _PREFIX = "Position"
 

@@ -13,8 +13,6 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError, GlemError
 from glem.games.open_spiel.positions import ActionPacking
 
-__all__ = ["MOST_WORDS", "PASS", "OpenSpielRules", "rules_of"]
-
 PASS = "--"  # noqa: S105 - a move, no password
 """How the forced pass of a player is written who is not to move in OpenSpiel."""
 

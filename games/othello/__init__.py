@@ -9,8 +9,6 @@ from glem.games.othello import nboard, notation, rules, single
 from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
-__all__ = ["OTHELLO"]
-
 _RECORD_FORMATS = (
     RecordFormat(
         name="wthor",

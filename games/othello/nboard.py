@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from glem.core.players.player import MoveChoice
     from glem.core.search.results import SearchResult
 
-__all__ = ["NBOARD", "serve_nboard"]
 
 LATEST_VERSION = 2
 _MOST_LINES = 60

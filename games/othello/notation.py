@@ -11,8 +11,6 @@ import numpy as np
 from glem.core.errors import BadInputError
 from glem.games.othello.rules import PASS, Position
 
-__all__ = ["format_position", "format_square", "parse_position", "parse_square"]
-
 _BLACK = "Xx*Bb#●"
 _WHITE = "Oo0Ww○"
 _EMPTY = "-._"

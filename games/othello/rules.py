@@ -13,22 +13,6 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, mix, popcount, trailing_zeros
 
-__all__ = [
-    "INITIAL_POSITION",
-    "PASS",
-    "Position",
-    "count_moves",
-    "final_score",
-    "flips",
-    "hash_key",
-    "is_over",
-    "legal_moves",
-    "mobility",
-    "neighbours",
-    "play",
-    "transform",
-]
-
 PASS = 64
 """The move of a side that has no other while the opponent has one."""
 

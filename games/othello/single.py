@@ -22,8 +22,6 @@ from glem.core.compiling.kernels import overload_of, popcount
 from glem.core.compiling.operations import bound
 from glem.games.othello import rules
 
-__all__ = ["SEARCH_FUNCTIONS", "flips_one", "mobility_one", "move_order", "plies_left"]
-
 _WORD = ir.IntType(64)
 _LANES = 4
 _VECTOR = ir.VectorType(_WORD, _LANES)

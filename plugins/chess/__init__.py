@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.features.evaluators import Evaluator
 
-__all__ = ["CHESS"]
 
 _MATERIAL = tuple(term.feature.name for term in PIECE_COUNTS)
 _PLACEMENT = tuple(feature.name for feature in PLACEMENT)

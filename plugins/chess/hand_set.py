@@ -23,8 +23,6 @@ from glem.plugins.chess.features.placement import PLACEMENT, PLACEMENT_SQUARES
 from glem.plugins.chess.features.rows import Weights
 from glem.plugins.chess.features.terms import TERM_WEIGHTS
 
-__all__ = ["hand_set_evaluation"]
-
 _PAWNS_PER_LOG_ODDS = 1.1
 _MIDDLEGAME_SHARES = (0.96, 0.81, 0.65, 0.48, 0.31, 0.17, 0.04)
 """By phase: what is left of 24 points, in the middle of the phase."""

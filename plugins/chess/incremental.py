@@ -26,8 +26,6 @@ from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
 from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_sums, products, sum_of_lane
 
-__all__ = ["ChessTables", "incremental_evaluator"]
-
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 _MATERIAL = 5

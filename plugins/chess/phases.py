@@ -7,8 +7,6 @@ from glem.core.features.learning import Phases
 from glem.games.chess import CHESS
 from glem.games.chess.rules.position import Position
 
-__all__ = ["PHASES", "PHASE_COUNT", "phase_of"]
-
 PHASE_COUNT = 7
 _NAMES = ("22-24", "18-21", "14-17", "10-13", "6-9", "3-5", "0-2")
 

@@ -15,8 +15,6 @@ from numba.extending import intrinsic
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import overload_of
 
-__all__ = ["LANES", "SUM_WORDS", "TERMS_TOGETHER", "change_sums", "products", "sum_of_lane"]
-
 LANES = 8
 """Sums of 32 bits that are kept together, one for each phase; those beyond the last phase mean nothing."""
 SUM_WORDS = 2 * LANES

@@ -16,7 +16,6 @@ from glem.games.connect_four import DIRECTIONS, Position, lines_of_four, playabl
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
 
-__all__ = ["CONNECT_FOUR"]
 
 _CELLS = np.uint64(sum(0b111111 << 7 * column for column in range(7)))
 _ODD_ROWS = np.uint64(sum(0b010101 << 7 * column for column in range(7)))

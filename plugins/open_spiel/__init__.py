@@ -13,8 +13,6 @@ from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
 from glem.plugins.open_spiel.observations import MOVER, cell_name, observations_of
 
-__all__ = ["open_spiel_learning"]
-
 _MOST_ENTRIES = 50_000
 _LONGEST_LINE = 8
 _SHORTEST_LINE = 3

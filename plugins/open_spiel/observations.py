@@ -18,8 +18,6 @@ from glem.core.errors import GlemError
 from glem.core.features.features import AtomicFeature
 from glem.games.open_spiel.rules import OpenSpielRules, rules_of
 
-__all__ = ["MOVER", "Observations", "cell_name", "observations_of"]
-
 MOVER = "mover"
 """Name of the feature that tells who is to move."""
 

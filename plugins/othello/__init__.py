@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.search.probcut import ProbCut
 
-__all__ = ["OTHELLO"]
-
 
 def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     # Imported late: learning does without the search.

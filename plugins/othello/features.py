@@ -12,8 +12,6 @@ from glem.games.othello import OTHELLO
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import Position, mobility, neighbours, transform_square
 
-__all__ = ["FEATURES"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _QUADRANTS = (

@@ -25,8 +25,6 @@ from glem.core.patterns.patterns import PatternSet
 from glem.games.othello.rules import PASS, Position, mobility, neighbours
 from glem.plugins.othello.phases import phase_of
 
-__all__ = ["PatternTables", "incremental_evaluator"]
-
 _SQUARES = 64
 _LINEAR = (
     "mobility",

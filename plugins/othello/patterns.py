@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["LOGISTELLO", "PATTERN_SETS"]
-
 
 def _squares(text: str) -> tuple[str, ...]:
     return tuple(text.split())

@@ -7,8 +7,6 @@ from glem.core.features.learning import Phases
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 
-__all__ = ["PHASES", "phase_of"]
-
 
 def phase_of(position: Position) -> int:
     """Logistello's 13 game stages by disc count: up to 16 discs, then four discs a stage (GLEM, section 6)."""

@@ -16,8 +16,6 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
 from glem.games.othello import OTHELLO
 
-__all__ = ["SAMPLE_FILE", "sample_games", "sample_positions"]
-
 SAMPLE_FILE = Path(__file__).with_name("sample.txt.xz")
 """Transcripts with black's final score, packed."""
 

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from glem.core.cli.outputs import check_outputs
 from glem.core.evaluation.linear import LinearEvaluation
 
-__all__ = ["rounded"]
-
 _STEPS_PER_DISC = 64
 _MADE = {
     "command": "improve",

@@ -18,8 +18,6 @@ from pathlib import Path
 from tests.benchmarks.measuring import table_header, table_row, timed
 from tests.conftest import SHARED
 
-__all__ = ["main"]
-
 _GAMES = SHARED / "data" / "chess" / "players" / "nimzowitsch.pgn.xz"
 _GRADE = ("grade", "chess", str(_GAMES), "--evaluation", "default", "--skip-bad")
 _ENGINE = ("engine", "chess")

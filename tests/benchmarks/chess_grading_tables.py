@@ -22,8 +22,6 @@ from glem.core.files.packed import open_packed
 from tests.benchmarks.measuring import table_header, table_row
 from tests.conftest import SHARED
 
-__all__ = ["main"]
-
 _PACKINGS = ("", ".gz", ".xz", ".zst")
 _EVENT = b'[Event "'
 

@@ -25,8 +25,6 @@ from glem.games.chess import CHESS
 from tests.benchmarks.measuring import median_seconds
 from tests.conftest import SHARED
 
-__all__ = ["main"]
-
 _TIMES = 3
 _PLAIN_GAMES = 500
 _PROGRAMS = os.pathsep.join([*os.get_exec_path(), "/usr/games"])

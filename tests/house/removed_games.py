@@ -12,8 +12,6 @@ from pathlib import Path
 import glem
 from tests.house.tree import FACADE, ROOMS, ROOT, project
 
-__all__ = ["GAME_GROUPS", "built_in_games", "install_without", "run_python"]
-
 GAME_GROUPS = ("glem.games", "glem.learning", "glem.game_families", "glem.learning_families")
 """Entry-point groups by which games, and families of games, are found."""
 

@@ -15,18 +15,6 @@ TOP_LEVEL = {
 }
 
 
-def has_exports(tree: ast.Module) -> bool:
-    """Whether there is an ``__all__``; that its names are there is looked at by ruff."""
-    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
-    return any(getattr(target, "id", "") == "__all__" for node in assigned for target in node.targets)
-
-
-def test_public_modules_say_what_they_export() -> None:
-    for module in modules():
-        silent = module.is_package and all(isinstance(node, ast.Expr | ast.ImportFrom) for node in module.tree.body)
-        assert silent or not module.is_public or has_exports(module.tree), f"{module.path} has no __all__"
-
-
 def test_only_kernels_calls_the_compiler() -> None:
     calls = [
         f"{module.path}:{node.lineno}"

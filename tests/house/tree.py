@@ -49,10 +49,6 @@ class Module:
     def room(self) -> str:
         return self.path.parts[0]
 
-    @property
-    def is_public(self) -> bool:
-        return not any(part.startswith("_") for part in self.name.split("."))
-
 
 @cache
 def _parsed(path: Path) -> ast.Module:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from attrs import define
 
-__all__ = ["FileStep", "ShellStep", "edited", "steps", "tells"]
-
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# (?P<path>[\w./-]+\.\w+)\n")
 _DELETED = re.compile(r"^# delete: (?P<names>.+)$", re.MULTILINE)

@@ -7,8 +7,6 @@ from pathlib import Path
 from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position
 
-__all__ = ["solved_positions"]
-
 
 def solved_positions(path: Path) -> list[tuple[Position, dict[int, float]]]:
     """Positions and the scores of their moves."""

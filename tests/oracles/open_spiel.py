@@ -6,8 +6,6 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["random_game", "sequences"]
-
 
 def sequences(state: Any, depth: int) -> int:
     """Count the action sequences of exactly that length; those that end earlier do not count."""

@@ -10,8 +10,6 @@ import numpy as np
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 
-__all__ = ["WIN_PLIES", "children_of", "move_values", "static_of", "value_of"]
-
 WIN_PLIES = 257
 """A win at the root lies so many steps outside the limit of static scores."""
 

@@ -10,8 +10,6 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 from tests.oracles.search import WIN_PLIES, static_of
 
-__all__ = ["End", "settled_end"]
-
 
 class End(NamedTuple):
     """Value from the side to move, the position whose static score it is, and how many moves lead there.

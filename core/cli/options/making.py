@@ -13,11 +13,6 @@ import click
 
 from glem.core.cli.display import tell
 
-__all__ = [
-    "Argument", "Command", "Option", "amount", "argument", "choice", "command", "count", "file", "flag", "group",
-    "option",
-]  # fmt: skip
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

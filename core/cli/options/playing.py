@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.players.spec import PlayerSpec
 
-__all__ = ["game", "moves", "opponent", "position", "thinker"]
 
 _SOLVE_FROM = 18
 """Moves left from which on opponents solve positions, where the game has a solver: some tenths of a second."""

@@ -25,19 +25,6 @@ from glem.core.configurations.matching.lanes import (
 )
 from glem.core.configurations.matching.lists import sum_listed, write_word
 
-__all__ = [
-    "BLOCK",
-    "COUNTER_PLANES",
-    "WORD_STRIDE_PADDING",
-    "add_sums",
-    "count_rows",
-    "fill_relation_rows",
-    "fill_rows",
-    "read_counts",
-    "transpose_rows",
-    "write_indices",
-]
-
 BLOCK = 64 * VECTOR_WORDS
 """Positions in a block: the bits of one row."""
 

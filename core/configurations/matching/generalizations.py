@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel, popcount
 from glem.core.errors import BadInputError
 
-__all__ = ["Arcs", "find_generalizations"]
-
 _LONGEST = 64
 """Relations in a configuration at most: a subset of them is one word of bits."""
 

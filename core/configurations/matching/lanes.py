@@ -17,20 +17,6 @@ from numba.extending import intrinsic, register_model
 
 from glem.core.compiling.vectors import VECTOR_WORDS
 
-__all__ = [
-    "and_lanes",
-    "and_not_lanes",
-    "exchange_lanes",
-    "is_empty",
-    "load_lanes",
-    "or_lanes",
-    "splat",
-    "splat_lanes",
-    "store_lanes",
-    "write_byte_indices",
-    "xor_lanes",
-]
-
 _WORD = ir.IntType(64)
 _LANES = ir.VectorType(_WORD, VECTOR_WORDS)
 _WORD_BYTES = 8

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel, popcount, trailing_zeros
 from glem.core.configurations.matching.lanes import write_byte_indices
 
-__all__ = ["BIT_PLACES", "sum_listed", "write_word"]
-
 
 def _bit_places() -> NDArray[np.uint8]:
     places = np.zeros((256, 8), np.uint8)

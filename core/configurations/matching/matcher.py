@@ -37,8 +37,6 @@ from glem.core.configurations.matching.single import (
 from glem.core.configurations.matching.tables import MatchingTables, build_tables
 from glem.core.errors import BadInputError
 
-__all__ = ["ConfigurationMatcher"]
-
 _SLAB = 4096
 """Configurations whose bits are turned round at once, a multiple of 64: a quarter megabyte each way, in the cache."""
 

@@ -26,19 +26,6 @@ from glem.core.configurations.matching.lanes import (
 from glem.core.configurations.matching.lists import sum_listed, write_word
 from glem.core.configurations.matching.tables import Extensions, MatchingTables, RelationLookup
 
-__all__ = [
-    "LINE",
-    "NO_POSITION_TABLES",
-    "Lines",
-    "PositionTables",
-    "Scratch",
-    "build_position_tables",
-    "is_extended",
-    "list_bits",
-    "match_one",
-    "sum_bits",
-]
-
 LINE = 64 * VECTOR_WORDS
 """Configurations in a line."""
 

@@ -11,8 +11,6 @@ from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.matching.generalizations import Arcs, find_generalizations
 
-__all__ = ["Extensions", "MatchingTables", "RelationLookup", "build_tables"]
-
 
 class RelationLookup(NamedTuple):
     """From feature values to relations.

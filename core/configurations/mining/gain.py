@@ -18,8 +18,6 @@ from glem.core.compiling.kernels import kernel, mix
 from glem.core.configurations.configurations import ConfigurationSet, configuration_keys
 from glem.core.errors import BadInputError
 
-__all__ = ["generalization_gain"]
-
 _EMPTY = np.int32(-1)
 
 

@@ -26,8 +26,6 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 
-__all__ = ["Method", "mine"]
-
 Method = Literal["exact", "sequential"]
 
 _CHUNK_UNIT = VECTOR_WORDS * 64

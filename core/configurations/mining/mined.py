@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 
-__all__ = ["MinedConfigurations", "Part"]
-
 
 @define(frozen=True, eq=False)
 class Part:

@@ -14,8 +14,6 @@ from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words, vectors_for
 from glem.core.configurations.configurations import RelationTable
 from glem.core.errors import BadInputError
 
-__all__ = ["RelationRows"]
-
 
 @define(frozen=True, eq=False)
 class RelationRows:

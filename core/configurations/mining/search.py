@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.compiling.vectors import VECTOR_WORDS, aligned_words, compress_row, count_common, store_common
 
-__all__ = ["EMITTED", "Frames", "Output", "SequentialTest", "Workspace", "begin_part", "grow"]
-
 DEPTH, EMITTED = 0, 1
 """Places in the state array: current depth, configurations in the output buffer."""
 

@@ -16,8 +16,6 @@ from scipy import special
 from glem.core.configurations.mining.statistics import LabelStatistics
 from glem.core.errors import BadInputError
 
-__all__ = ["Correction", "Significance", "label_significance"]
-
 Correction = Literal["benjamini-hochberg", "bonferroni", "none"]
 
 

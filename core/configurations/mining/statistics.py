@@ -24,8 +24,6 @@ from glem.core.configurations.mining.relations import RelationRows, checked_valu
 from glem.core.errors import BadInputError
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["LabelStatistics", "label_statistics"]
-
 _GRID_BITS = 16
 _CHUNK = 16384
 

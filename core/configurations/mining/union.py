@@ -9,8 +9,6 @@ import numpy as np
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable, configuration_keys
 from glem.core.errors import BadInputError
 
-__all__ = ["union"]
-
 
 def union(sets: Sequence[ConfigurationSet]) -> ConfigurationSet:
     """Join sets over one common table; of equal configurations the first stays.

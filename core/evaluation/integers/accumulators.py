@@ -20,8 +20,6 @@ from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import overload_of, trailing_zeros
 from glem.core.configurations.matching.lanes import splat
 
-__all__ = ["ROW_WORDS", "SUMMED_TOGETHER", "aligned_rows", "change_row", "sum_entries"]
-
 ROW_WORDS = 64
 """Words of 16 bits in a row."""
 

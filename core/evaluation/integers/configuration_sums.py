@@ -17,8 +17,6 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.matching.single import NO_POSITION_TABLES, Lines, PositionTables, is_extended
 
-__all__ = ["ActiveTables", "build_active_tables", "sum_of_active"]
-
 _ALL = ~np.uint64(0)
 _NONE = np.uint64(0)
 

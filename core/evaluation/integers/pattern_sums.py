@@ -25,16 +25,6 @@ from glem.core.configurations.matching.lanes import splat
 from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER, sum_entries
 from glem.core.patterns.patterns import Instance, PatternSet
 
-__all__ = [
-    "BLOCK",
-    "PatternTables",
-    "add_multiples",
-    "build_pattern_tables",
-    "sum_of_patterns",
-    "unfolded_weights",
-    "values_in",
-]
-
 BLOCK = 32
 """Instances whose indices are computed together; words of 16 bits in 64 bytes."""
 

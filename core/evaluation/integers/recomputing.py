@@ -28,8 +28,6 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.evaluators import Evaluator
 from glem.core.patterns.patterns import PatternSet
 
-__all__ = ["evaluator_of", "recomputing_evaluator", "score_limit", "search_unit"]
-
 _LARGEST_LOG_ODDS = 16
 """Winning chances of one in nine million and less count as such."""
 

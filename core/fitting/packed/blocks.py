@@ -29,8 +29,6 @@ from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import PatternSet
 
-__all__ = ["ActiveConfigurations", "Block", "Layout", "LinearTerms", "Packing", "Rows", "active_configurations"]
-
 ActiveConfigurations = Callable[[NDArray[np.int16]], tuple[NDArray[np.integer], NDArray[np.integer]]]
 """From feature values int16 [n, F] to CSR rows: row starts [n + 1] and ids ascending inside a row; an id that stands
 more than once, since symmetric configurations may share a weight, counts as often."""

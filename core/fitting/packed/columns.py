@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 
-__all__ = ["Column", "Columns", "Joint"]
-
 
 @define(frozen=True)
 class Joint:

@@ -18,8 +18,6 @@ from glem.core.patterns.patterns import count_matches
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 
-__all__ = ["Design", "Segment"]
-
 
 @define(frozen=True)
 class Segment:

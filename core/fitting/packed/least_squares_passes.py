@@ -13,16 +13,6 @@ import numpy as np
 
 from glem.core.compiling.kernels import kernel
 
-__all__ = [
-    "LinkTerms",
-    "add_gradient",
-    "curvature_along",
-    "errors_along",
-    "pass_over",
-    "residuals_at",
-    "sum_weights",
-]
-
 _BLOCK = 4096
 _LANES = 16
 

@@ -23,8 +23,6 @@ import numpy as np
 
 from glem.core.compiling.kernels import kernel
 
-__all__ = ["add_slopes", "information_rows", "slopes_of"]
-
 _LEAST_REST = 1e-300
 
 

@@ -17,8 +17,6 @@ from glem.core.fitting.packed.blocks import Block, Packing
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 
-__all__ = ["LikelihoodChunk", "LikelihoodRows", "RowBlock"]
-
 
 class LikelihoodChunk(NamedTuple):
     """N positions of games whose results are known.

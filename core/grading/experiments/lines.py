@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-__all__ = ["Correlation", "LineFit", "correlate", "fit_line"]
-
 Numbers = Sequence[float] | NDArray[np.float64]
 
 _FEWEST_FOR_INTERVAL = 4

@@ -33,16 +33,6 @@ from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts,
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "LIMIT_KINDS",
-    "PowerCurve",
-    "PowerExperiment",
-    "PowerPoint",
-    "check_limits",
-    "measure_power",
-    "sample_positions",
-]
-
 LIMIT_KINDS = ("nodes", "depth", "seconds")
 """What a search may be limited by."""
 

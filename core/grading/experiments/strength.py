@@ -37,15 +37,6 @@ from glem.core.positions.selection.reading import read_selected
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "Advantage",
-    "StrengthExperiment",
-    "StrengthPoint",
-    "read_ratings",
-    "strength_of_evaluations",
-    "strength_of_players",
-]
-
 _RATING = "_rating"
 _LARGEST_RATINGS = 1 << 26
 

@@ -37,19 +37,6 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = [
-    "COMMENT_KINDS",
-    "FIRST",
-    "HUNDREDTHS",
-    "MOVER",
-    "PAWNS",
-    "CommentConvention",
-    "CommentScorer",
-    "CommentStatistics",
-    "conventions_of",
-    "games_with_hundredths",
-]
-
 COMMENT_KINDS = ("none", "plain", "eval", "wv", "ev")
 """Ways of writing a score, by the number that stands in ``comment_kind``."""
 

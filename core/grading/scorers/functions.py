@@ -20,8 +20,6 @@ from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["FunctionScorer", "load_function"]
-
 
 def load_function(text: str) -> Callable[..., Any]:
     """Load ``module:function``, the module from the current folder or installed, or ``file.py:function``.

@@ -24,8 +24,6 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.selection.written_positions import original_text
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["ScoreFileScorer"]
-
 _POSITION_COLUMNS = ("position", "fen")
 _RESULT_COLUMNS = ("win", "draw", "loss")
 _KNOWN = ("file", "game", "ply", *_POSITION_COLUMNS, "score", "drawishness", *_RESULT_COLUMNS)

@@ -13,8 +13,6 @@ from glem.core.grading.calibration import Prediction
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-__all__ = ["Scorer", "ScorerTable"]
-
 
 @define(frozen=True)
 class ScorerTable:

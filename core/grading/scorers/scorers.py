@@ -38,8 +38,6 @@ from glem.core.search.results import Limits
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
-__all__ = ["StaticScorer", "scorer_of"]
-
 _STATIC = Limits(depth=1)
 """Stands for no limit in the text of a player; it is told from the same limit in the text by identity."""
 

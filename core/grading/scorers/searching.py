@@ -33,8 +33,6 @@ from glem.core.tasks.kept import Kept
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
-__all__ = ["ExternalScorer", "SearchScorer", "value_and_drawishness"]
-
 _SEARCHES_PER_TASK, _SCORES_PER_TASK = 250, 20
 _TABLE_BYTES_PER_NODE = 64
 """Four entries: searches by nodes do not fill their table."""

@@ -13,8 +13,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
-__all__ = ["LONGEST_LINE", "Conversation", "DescriptorLines", "Interruption"]
-
 LONGEST_LINE = 1 << 16
 """Characters of a line; a longer one is replaced by a text that is no command."""
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from glem.core.players.engine import Engine
     from glem.core.players.player import MoveChoice
 
-__all__ = ["GTP", "serve_gtp"]
 
 PROTOCOL_VERSION = "2"
 _PASSING = "pass"

@@ -20,8 +20,6 @@ from glem.core.positions.replay import first_sides, plies_of_games, positions_be
 from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule, chosen_plies
 from glem.core.tasks.counts import counted
 
-__all__ = ["FileSummary", "read_selected", "reading_remarks", "select_from_records", "why_nothing_is_left"]
-
 _CHUNK_GAMES = 8192
 """Games at a time: with comments, a few tens of megabytes."""
 

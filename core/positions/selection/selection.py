@@ -19,18 +19,6 @@ from glem.core.game.equal_positions import scatter
 from glem.core.game.records import GameRecords
 from glem.core.game.whole_numbers import whole_number
 
-__all__ = [
-    "ALL",
-    "EVERY",
-    "LAST",
-    "PAPER_RULE",
-    "RANDOM",
-    "PositionChooser",
-    "SelectionCounts",
-    "SelectionRule",
-    "chosen_plies",
-]
-
 RANDOM, ALL, LAST, EVERY = "random", "all", "last", "every"
 
 _LAST_PLY = 1 << 15

@@ -13,8 +13,6 @@ from glem.core.files.atomic import atomic_path
 from glem.core.game.game import Game
 from glem.core.positions.positions import Positions
 
-__all__ = ["PositionTable", "original_text", "spreadsheet_text"]
-
 # What a spreadsheet takes for a formula, after apostrophes that were there before; but a number is a number.
 _FORMULA = re.compile(r"(?!-?\d+(\.\d+)?([eE][-+]?\d+)?$)'*[=+\-@\t\r]")
 _HEADER = ("file", "game", "ply", "position", "result")

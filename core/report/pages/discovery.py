@@ -24,8 +24,6 @@ from glem.core.report.page import (
     whole_page,
 )
 
-__all__ = ["render"]
-
 _SHOWN_AT_ONCE = 12
 
 _CALIBRATION = (

@@ -25,8 +25,6 @@ from glem.core.report.page import (
 )
 from glem.core.tasks.counts import counted
 
-__all__ = ["render_grading"]
-
 _RELIABILITY = (
     "Positions are put into bins by what the evaluation predicts: the score to be expected (a win 1, a draw one half), "
     "and the probability of a draw. On the line, the evaluation means what it says."

@@ -11,8 +11,6 @@ from glem.core.report.markup import element, number, signed, whole
 from glem.core.report.page import paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted
 
-__all__ = ["line_table", "render_power"]
-
 
 def render_power(found: PowerExperiment, *, game_title: str) -> str:
     """HTML text of the report; equal experiments give equal texts.

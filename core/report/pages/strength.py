@@ -11,8 +11,6 @@ from glem.core.report.markup import element, number, signed, whole
 from glem.core.report.page import paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted, interval_text
 
-__all__ = ["correlation_text", "render_strength"]
-
 
 def correlation_text(what: str, found: Correlation) -> str:
     """One sentence about a correlation."""

@@ -7,8 +7,6 @@ import string
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIGITS", "LETTERS", "classes", "places"]
-
 DIGITS = string.digits.encode()
 LETTERS = string.ascii_letters.encode()
 

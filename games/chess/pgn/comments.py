@@ -14,8 +14,6 @@ import numpy as np
 from glem.core.compiling import characters as char
 from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes
 
-__all__ = ["EV", "EVAL", "NO_SCORE", "PLAIN", "WV", "read_comment"]
-
 NO_SCORE, PLAIN, EVAL, WV, EV = 0, 1, 2, 3, 4
 """How a comment gives its score."""
 

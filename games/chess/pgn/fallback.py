@@ -20,8 +20,6 @@ from attrs import define
 from glem.games.chess.boards import move_number
 from glem.games.chess.pgn.results import usual_result
 
-__all__ = ["PlainText", "decoded", "plain_text"]
-
 _LONGEST_TEXT = 1 << 20
 _MOST_MOVES = 4096
 _LONGEST_WORD = 24

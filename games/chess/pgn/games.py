@@ -26,26 +26,6 @@ from glem.games.chess.pgn.tags import FEN, NO_VALUE, RESULT, TAG_VALUES, is_tag,
 from glem.games.chess.rules.generation import MOST_CLOCK
 from glem.games.chess.rules.playing import play
 
-__all__ = [
-    "AFTER_THE_END",
-    "AFTER_THE_RESULT",
-    "AMBIGUOUS",
-    "GOOD",
-    "ILLEGAL",
-    "NOT_A_MOVE",
-    "NO_GAME",
-    "NO_MARKER",
-    "NO_RESULT",
-    "OPEN_COMMENT",
-    "OPEN_VARIATION",
-    "OTHER_GAME",
-    "ROOM_BEHIND",
-    "UNREADABLE_START",
-    "Facts",
-    "Moves",
-    "read_games",
-]
-
 ROOM_BEHIND = 16
 """Bytes that must follow the text, the first of them a closing brace, the others zero."""
 

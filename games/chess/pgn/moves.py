@@ -16,8 +16,6 @@ from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_
 from glem.games.chess.rules.generation import castling_rooks, king_attackers
 from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
-__all__ = ["castling_squares", "leaves_king_in_check", "pieces_meant"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _A_FILE = np.uint64(0x0101010101010101)

@@ -35,8 +35,6 @@ from glem.games.chess.pgn.results import UNKNOWN_RESULT, score_of_result
 from glem.games.chess.pgn.tags import FEN, TAGS
 from glem.games.chess.rules.position import INITIAL_POSITION, Position
 
-__all__ = ["read_pgn", "recognizes"]
-
 _BLOCK = 1 << 23
 _LONGEST_GAME = 1 << 24
 _MOST_GAMES_AT_ONCE = 1 << 15

@@ -8,8 +8,6 @@ import numpy as np
 
 from glem.core.compiling import characters as char
 
-__all__ = ["UNKNOWN_RESULT", "result_text", "score_of_result", "usual_result"]
-
 UNKNOWN_RESULT = 2
 """What stands for White's score in a game without one."""
 

@@ -13,8 +13,6 @@ import numpy as np
 from glem.core.compiling import characters as char
 from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes
 
-__all__ = ["EVENT", "FEN", "NO_VALUE", "RESULT", "TAGS", "TAG_VALUES", "is_tag", "read_tag"]
-
 TAGS = (
     "Event",
     "FEN",

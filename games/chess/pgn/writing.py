@@ -13,8 +13,6 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.games.chess.boards import move_of, to_board
 
-__all__ = ["write_pgn"]
-
 _UNKNOWN = "?"
 _LEAST_SECONDS = 0.0005
 _RESULTS = {1.0: "1-0", 0.0: "1/2-1/2", -1.0: "0-1"}

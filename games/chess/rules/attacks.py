@@ -23,16 +23,6 @@ from glem.games.chess.rules.tables import (
     table_word,
 )
 
-__all__ = [
-    "between",
-    "bishop_attacks",
-    "king_attacks",
-    "knight_attacks",
-    "pawn_attacks",
-    "rook_attacks",
-    "slider_attacks_by_lines",
-]
-
 _ONE = np.uint64(1)
 _HIGHEST = np.uint64(1 << 63)
 _NOT_A_FILE = np.uint64(0xFEFEFEFEFEFEFEFE)

@@ -8,8 +8,6 @@ from glem.core.compiling.kernels import inlined
 from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
 from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
-__all__ = ["keeps_material", "value_on"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 

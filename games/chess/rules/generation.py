@@ -26,21 +26,6 @@ from glem.games.chess.rules.attacks import (
 )
 from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
-__all__ = [
-    "LEGAL",
-    "MOST_CLOCK",
-    "TACTICAL",
-    "castling_rooks",
-    "castling_targets",
-    "count_moves",
-    "count_moves_on_board",
-    "en_passant_pawns",
-    "in_check",
-    "king_attackers",
-    "legal_moves",
-    "write_moves",
-]
-
 # Typed constants: a literal would make one more specialization of the generator.
 LEGAL = np.int64(0)
 """All legal moves, for :func:`write_moves`."""

@@ -26,8 +26,6 @@ from glem.games.chess.rules.position import (
 )
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
 
-__all__ = ["final_score", "hash_key", "insufficient_material", "is_over", "play", "transform", "transform_move"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _DARK = np.uint64(0xAA55AA55AA55AA55)

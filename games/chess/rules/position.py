@@ -15,20 +15,6 @@ import numpy as np
 from glem.core.compiling.kernels import inlined, trailing_zeros
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, PIECE_KEYS, TURN_KEY, table_word
 
-__all__ = [
-    "INITIAL_POSITION",
-    "Position",
-    "byte_swap",
-    "kind_at",
-    "occupied_squares",
-    "own_squares",
-    "parts_of",
-    "piece_key",
-    "position_key",
-    "turned_over",
-    "with_key",
-]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _LAST_SQUARE = np.uint64(63)

@@ -13,8 +13,6 @@ from glem.games.chess.rules.generation import MOST_CLOCK, TACTICAL, count_moves_
 from glem.games.chess.rules.playing import final_score, insufficient_material
 from glem.games.chess.rules.position import Position, parts_of
 
-__all__ = ["SEARCH_FUNCTIONS", "is_drawn", "no_moves_score", "table_key", "tactical_moves"]
-
 _NO_PROMOTION = np.uint64(0)
 _QUEEN = np.uint64(4)
 _FIFTY_MOVES = np.uint8(100)

@@ -18,21 +18,6 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import mix, overload_of
 
-__all__ = [
-    "BETWEEN",
-    "BISHOP_LINES",
-    "BISHOP_WAYS",
-    "CASTLING_KEYS",
-    "EN_PASSANT_KEYS",
-    "KING_STEPS",
-    "KNIGHT_STEPS",
-    "PIECE_KEYS",
-    "ROOK_LINES",
-    "ROOK_WAYS",
-    "TURN_KEY",
-    "table_word",
-]
-
 _SYMBOL = "glem_chess_tables"
 
 # Places of the tables in the block, in words.

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.search.results import Line, SearchResult
 
-__all__ = ["GameLine", "Go", "centipawns", "info_lines", "limits_of", "parse_go", "perft_lines"]
 
 _Number = TypeVar("_Number", int, float)
 

@@ -31,8 +31,6 @@ from attrs import define
 from glem.core.errors import BadInputError, GlemError
 from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
 
-__all__ = ["EngineAnswer", "EngineFailureError", "EngineStartError", "UciEngine", "engine_command"]
-
 _Result = TypeVar("_Result")
 
 _MOST_BYTES = 1 << 24

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.games.chess.uci.player import UciPlayer, UciScoring
 
-__all__ = ["UCI_PLAYERS"]
 
 # Imported late in these functions: python-chess's engines need asyncio, and chess alone does not.
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock
 
-__all__ = ["UciPlayer", "UciScoring", "engine_of"]
 
 _PREFIX = "option."
 _TIMEOUT = "timeout"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Line, SearchResult
 
-__all__ = ["UCI", "serve_uci"]
 
 _MOST_TABLE_MB = 1 << 16
 _MOST_LINES = 218

@@ -28,8 +28,6 @@ from glem.games.othello.formats.text_fields import not_empty
 from glem.games.othello.formats.transcripts import validated_games
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 
-__all__ = ["GgfGame", "after_move", "parse_ggf", "parse_move_item", "played", "read_ggf", "recognizes", "write_ggf"]
-
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
 _END = re.compile(r"\s*;\)")
 _BOARD = re.compile(r"8\s*([-*OoXx.\s]+?)\s*([*OoXx])\s*")

@@ -20,8 +20,6 @@ from glem.core.game.records import ScoredPositions
 from glem.games.othello.notation import parse_position, parse_square
 from glem.games.othello.rules import PASS, Position, legal_moves
 
-__all__ = ["read_obf", "recognizes"]
-
 _FIRST_LINE = re.compile(
     rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}[ \t]*[XxOo*BbWw][ \t]*;[ \t]*(?:[A-Ha-h][1-8]|--|[Pp][AaSs]|\r?\n|$)"
 )

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from glem.core.positions.replay import FINISHED, Replay
 
-__all__ = ["CONVENTIONS", "Convention", "likely_convention", "stored_scores"]
-
 Convention: TypeAlias = Literal["standard", "raw", "sign"]
 """Name of a convention."""
 

@@ -32,8 +32,6 @@ from glem.games.othello.formats.text_fields import (
     table_blocks,
 )
 
-__all__ = ["read_position_lines", "read_position_table", "recognizes_lines", "recognizes_table"]
-
 _GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
 _EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255
 _COLUMNS: Mapping[str, tuple[str, ...]] = {

@@ -15,19 +15,6 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.records import ScoredPositions
 
-__all__ = [
-    "ABSENT",
-    "BAD",
-    "Table",
-    "excerpt",
-    "is_blank",
-    "is_table",
-    "not_empty",
-    "numbers",
-    "skip_blanks",
-    "table_blocks",
-]
-
 _GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
 

@@ -43,20 +43,6 @@ from glem.games.othello.formats.text_fields import (
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
-__all__ = [
-    "check_starts",
-    "colored_lines",
-    "move_lines",
-    "read_logbook",
-    "read_table",
-    "read_transcripts",
-    "recognizes_logbook",
-    "recognizes_table",
-    "recognizes_transcripts",
-    "validated_games",
-    "write_transcripts",
-]
-
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "moves": ("game_moves", "moves", "transcript", "game"),
     "score": ("winner", "score", "result", "black_score"),

@@ -31,8 +31,6 @@ from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.transcripts import check_starts
 
-__all__ = ["read_wthor", "recognizes", "write_wthor"]
-
 _HEADER = np.dtype(
     [
         ("date", "u1", 4),

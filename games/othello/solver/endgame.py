@@ -21,8 +21,6 @@ from glem.games.othello.solver.ordering import estimate
 from glem.games.othello.solver.search import begin, open_window
 from glem.games.othello.solver.workspace import NO_EVALUATION, VARIATION_WIDTH, Techniques, new_workspace
 
-__all__ = ["EndgameSolver"]
-
 _NEVER = 1 << 62
 _MOST_NODES = _NEVER
 _MOST_SECONDS = 1e9

@@ -10,8 +10,6 @@ from glem.core.compiling.kernels import HAS_FAST_PEXT, kernel, pext, popcount, t
 from glem.games.othello.single import flips_one
 from glem.games.othello.solver.workspace import BONUS, NODES
 
-__all__ = ["final_margin", "last_four", "last_one", "last_three", "last_two"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _WORST = -99

@@ -18,8 +18,6 @@ from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.last_moves import final_margin
 from glem.games.othello.solver.workspace import DEADLINE, NODE_LIMIT, NODES, STOPPED, WIDTH
 
-__all__ = ["estimate", "list_guided", "list_moves", "odd_quadrants", "should_stop", "take_best"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _CORNERS = np.uint64(0x8100000000000081)

@@ -26,8 +26,6 @@ from glem.games.othello.solver.table import (
 )
 from glem.games.othello.solver.workspace import NODES, PASS_NUMBER, STOPPED, VARIATION_WIDTH, WIDTH
 
-__all__ = ["begin", "guided_window", "null_window", "open_window"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _NONE = 64

@@ -8,8 +8,6 @@ import numpy as np
 
 from glem.core.compiling.kernels import kernel, pext, popcount
 
-__all__ = ["stable_bound", "stable_discs"]
-
 _ZERO = np.uint64(0)
 
 

@@ -19,18 +19,6 @@ from numba.extending import intrinsic
 from glem.core.compiling.kernels import kernel, leading_zeros
 from glem.games.othello.solver.workspace import ERA, SOLUTION
 
-__all__ = [
-    "entry_first",
-    "entry_lower",
-    "entry_pass",
-    "entry_second",
-    "entry_upper",
-    "find",
-    "first_word",
-    "position_key",
-    "store",
-]
-
 _WORD = ir.IntType(64)
 _DOUBLE_WORD = ir.IntType(128)
 _OWN_SALT = np.uint64(0x9E3779B97F4A7C15)

@@ -14,23 +14,6 @@ from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import neighbours
 
-__all__ = [
-    "BONUS",
-    "DEADLINE",
-    "ERA",
-    "NODES",
-    "NODE_LIMIT",
-    "NO_EVALUATION",
-    "PASS_NUMBER",
-    "SOLUTION",
-    "STOPPED",
-    "VARIATION_WIDTH",
-    "WIDTH",
-    "Techniques",
-    "Workspace",
-    "new_workspace",
-]
-
 NODES = 0
 """Place in ``Workspace.counters`` of the positions visited."""
 NODE_LIMIT = 1

@@ -15,8 +15,6 @@ from glem.plugins.chess.features.material import opposite_bishops
 from glem.plugins.chess.features.pawns import passed_pawns
 from glem.plugins.chess.features.sides import RANK_1, Boards, file_fill, has
 
-__all__ = ["DRAWISHNESS", "DRAWISHNESS_WEIGHTS", "write_drawishness"]
-
 _EIGHT = np.uint64(8)
 _LEFT_WING = np.uint64(0x0707070707070707)
 _RIGHT_WING = np.uint64(0xE0E0E0E0E0E0E0E0)

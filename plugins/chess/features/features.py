@@ -21,8 +21,6 @@ from glem.plugins.chess.features.relations import ATTACKS, SQUARES, write_attack
 from glem.plugins.chess.features.sides import boards_of
 from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
 
-__all__ = ["FEATURES", "write_values"]
-
 _PLACEMENT = len(TERMS)
 _DRAWISHNESS = _PLACEMENT + len(PLACEMENT)
 _SQUARES = _DRAWISHNESS + len(DRAWISHNESS)

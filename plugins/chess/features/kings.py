@@ -11,8 +11,6 @@ from glem.games.chess.rules.attacks import bishop_attacks, knight_attacks, rook_
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
 
-__all__ = ["KING_TERMS", "add_king_terms"]
-
 _ONE = np.uint64(1)
 _EIGHT = np.uint64(8)
 

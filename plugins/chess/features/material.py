@@ -10,8 +10,6 @@ from glem.core.compiling.kernels import inlined, popcount
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import Side, has
 
-__all__ = ["DARK_SQUARES", "MATERIAL_TERMS", "PIECE_COUNTS", "add_material_terms", "opposite_bishops"]
-
 _ZERO = np.uint64(0)
 DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
 """a1 is one of them."""

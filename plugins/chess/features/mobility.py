@@ -11,8 +11,6 @@ from glem.games.chess.rules.attacks import king_attacks
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import Pieces, Side, king_zone, piece_attacks, union
 
-__all__ = ["MOBILITY_TERMS", "side_with_mobility"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _KINDS = ("knight", "bishop", "rook", "queen")

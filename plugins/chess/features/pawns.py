@@ -20,8 +20,6 @@ from glem.plugins.chess.features.sides import (
     south_fill,
 )
 
-__all__ = ["PAWN_TERMS", "add_pawn_terms", "passed_pawns"]
-
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _EIGHT = np.uint64(8)

@@ -11,8 +11,6 @@ from glem.plugins.chess.features.material import DARK_SQUARES
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import RANK_1, Side, file_fill, has, pawn_attacks, south_fill
 
-__all__ = ["PIECE_TERMS", "add_piece_terms"]
-
 _EIGHT = np.uint64(8)
 _RANK_3 = RANK_1 << np.uint64(16)
 _RANK_7 = RANK_1 << np.uint64(48)

@@ -14,8 +14,6 @@ from glem.core.compiling.kernels import trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.features.sides import Boards
 
-__all__ = ["KINDS", "PLACEMENT", "PLACEMENT_SQUARES", "PLACES", "square_name", "write_placement"]
-
 KINDS = ("pawn", "knight", "bishop", "rook", "queen", "king")
 """By the numbers that they have in tables."""
 

@@ -13,8 +13,6 @@ from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.features.placement import KINDS, square_name
 from glem.plugins.chess.features.sides import Boards, Side, has
 
-__all__ = ["ATTACKS", "SQUARES", "write_attacks", "write_squares"]
-
 _ONE = np.uint64(1)
 _CONTENTS = ("empty", *(f"own {kind}" for kind in KINDS), *(f"opponent's {kind}" for kind in KINDS))
 

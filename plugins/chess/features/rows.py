@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from glem.core.features.features import AtomicFeature
 
-__all__ = ["Term", "Weights", "terms"]
-
 Weights = tuple[float, float]
 """Hundredths of a pawn in the middlegame and in the endgame."""
 

@@ -14,26 +14,6 @@ from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.rules.position import Position, byte_swap, turned_over
 
-__all__ = [
-    "FILE_A",
-    "RANK_1",
-    "Boards",
-    "Pieces",
-    "Side",
-    "beside",
-    "boards_of",
-    "distance",
-    "file_fill",
-    "has",
-    "king_zone",
-    "north_fill",
-    "pawn_attacks",
-    "piece_attacks",
-    "south_fill",
-    "turned_over_side",
-    "union",
-]
-
 FILE_A = np.uint64(0x0101010101010101)
 RANK_1 = np.uint64(0x00000000000000FF)
 _NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)

@@ -19,8 +19,6 @@ from glem.plugins.chess.features.pieces import PIECE_TERMS, add_piece_terms
 from glem.plugins.chess.features.rows import Term, Weights
 from glem.plugins.chess.features.sides import Boards, Side, has, pawn_attacks, turned_over_side, union
 
-__all__ = ["TERMS", "TERM_WEIGHTS", "write_terms_and_sides"]
-
 _MOVE_TERMS = tuple(
     Term(AtomicFeature(name, 0, most, description, group="move"), weights)
     for name, most, weights, description in (

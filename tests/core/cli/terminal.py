@@ -11,8 +11,6 @@ import pytest
 
 from glem.core.cli import main
 
-__all__ = ["Terminal"]
-
 
 class Terminal:
     """Runs a command with lines to read; gives what it prints, or with a status from 2 on its errors.

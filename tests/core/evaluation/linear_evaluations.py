@@ -14,8 +14,6 @@ from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
 from glem.core.features.learning import Learning
 from glem.core.patterns.patterns import PatternSet
 
-__all__ = ["change_header", "linear_evaluation", "mobility_evaluation", "random_weights"]
-
 
 def linear_evaluation(learning: Learning, *, link: Link = IDENTITY, **weights: float) -> LinearEvaluation:
     """Add up features, with the same weights in every phase."""

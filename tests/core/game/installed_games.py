@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["write_distribution"]
-
 
 def write_distribution(folder: Path, groups: Mapping[str, dict[str, str]], name: str = "games-of-tests") -> Path:
     """Write a distribution of entry points into a folder, which belongs on the module path.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from glem.core.cli import command_group
 from glem.core.evaluation.result_distribution import result_distribution
 
-__all__ = ["played", "run"]
-
 
 def played(value: Any, alpha: Any, *, scale: float = 1.0, seed: int = 0) -> NDArray[np.int8]:
     """Results drawn from what values and drawishness predict: int8 [N]."""

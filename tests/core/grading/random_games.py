@@ -11,8 +11,6 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.writing import write_games
 
-__all__ = ["random_records", "write_random_games"]
-
 
 def random_records(game: Game, count: int, seed: int = 1) -> GameRecords:
     """Games of random moves to the end, without their passes, and their scores."""

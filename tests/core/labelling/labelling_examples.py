@@ -18,8 +18,6 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Arrays
 from tests.core.positions.test_game_tree import random_games
 
-__all__ = ["exact_value", "killed_once_then_labelled", "run", "some_positions"]
-
 _label_chunk = search_labels.label_chunk
 
 
