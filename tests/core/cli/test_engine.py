@@ -96,7 +96,7 @@ def test_thinking_is_interrupted_in_the_running_process(mobility: str) -> None:
         assert process.wait(timeout=PATIENCE) == 0
 
 
-@pytest.mark.parametrize("end", ["stdin", "stdout"])
+@pytest.mark.parametrize("end", ["stdin", pytest.param("stdout", marks=pytest.mark.repeats)])
 def test_a_program_that_goes_away_ends_the_engine(mobility: str, end: str) -> None:
     with running("--solve", "0", "--evaluation", mobility, "--depth", "60") as process:
         assert process.stdin is not None

@@ -122,6 +122,7 @@ def in_processes(folder: Path, *programs: str, **environment: str) -> list[list[
 
 
 @linking
+@pytest.mark.repeats  # two more processes: test_cache reads what another process kept
 def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
     programs = [
         f"BEGIN\nprint(compiled({name})(np.int64(5)), sum(compiled(tripled)._inner.stats.cache_hits.values()))\n"

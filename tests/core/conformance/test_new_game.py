@@ -227,7 +227,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> StrangerEnvironment
     return stranger_environment(tmp_path_factory.mktemp("environment"))
 
 
-@pytest.mark.slow
+@pytest.mark.repeats  # an installation: what is written is looked at above, part by part
 def test_it_installs_checks_and_passes_its_own_tests(environment: StrangerEnvironment, tmp_path: Path) -> None:
     for command in ("glem new-game small_game", "pip install -e ./small_game", "glem check small_game --plain"):
         environment.run(command, tmp_path)

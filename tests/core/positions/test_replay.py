@@ -198,6 +198,7 @@ def test_no_games_and_games_without_moves() -> None:
     assert legal_moves(OTHELLO, OTHELLO.initial_position)
 
 
+@pytest.mark.repeats  # two more processes: any kernel of one game is another's miss in the cache
 def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
     """A process that cannot import this module's game still replays its own."""
     program = (

@@ -37,7 +37,13 @@ def _positions(game: Game, count: int) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted({*game_names()} & {*learning_names()}))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.repeats] * (name == "chess"))  # its search compiles longest
+        for name in sorted({*game_names()} & {*learning_names()})
+    ],
+)
 @pytest.mark.parametrize("selective", [False, True], ids=["full width", "selective"])
 def test_plain_and_compiled_search_agree(name: str, selective: bool) -> None:
     game, learning = load_game(name), load_learning(name)

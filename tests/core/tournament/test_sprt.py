@@ -115,6 +115,7 @@ def test_a_won_pair_counts_for_h1(bounds: tuple[float, float], model: EloModel, 
     assert test.test(before + PairCounts((0, 0, 0, 0, 1))).llr > test.test(before).llr
 
 
+@pytest.mark.repeats  # thousands of simulated matches: each verdict is checked above
 def test_error_rates_are_kept() -> None:
     """Simulated matches between players of the strength of either hypothesis."""
     random = np.random.default_rng(4)

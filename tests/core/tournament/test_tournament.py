@@ -118,7 +118,7 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
     assert (games_of(record), untimed_figures(result)) == whole
 
 
-@pytest.mark.parametrize("dask", [pytest.param(None, marks=pytest.mark.repeats), "local"])
+@pytest.mark.parametrize("dask", [None, pytest.param("local", marks=pytest.mark.repeats)])
 def test_a_worker_that_is_killed_costs_no_game(
     whole: Any, othello: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dask: str | None
 ) -> None:

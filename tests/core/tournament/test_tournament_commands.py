@@ -103,6 +103,7 @@ def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path
     assert np.isnan(found.theoretical_score).all()
 
 
+@pytest.mark.repeats  # a match to see the players' strength: what they play is tested move by move
 def test_a_deeper_search_beats_a_shallower_one(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
     figures: list[Any] = []
     for workers in ("1", "2"):
