@@ -380,8 +380,8 @@ class _Block:
         """Values of a tag, None for games without it."""
         text = self.text
         place = 2 * TAGS.index(tag)
-        spans = facts.tags[:, place : place + 2].tolist()
-        return [text[begin:end] if begin >= 0 else None for begin, end in spans]
+        begins, ends = facts.tags[:, place : place + 2].T.tolist()
+        return [text[begin:end] if begin >= 0 else None for begin, end in zip(begins, ends, strict=True)]
 
 
 def _interned(texts: Sequence[bytes | None]) -> tuple[NDArray[np.int32], tuple[str, ...]]:

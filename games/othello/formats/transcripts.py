@@ -102,19 +102,24 @@ def _write_moves(
     for line in range(starts.shape[0]):
         at = starts[line]
         end = ends[line]
-        place = skip_blanks(data, at, end)
-        while place + signs + 1 < end:
-            move = table[(np.int64(data[place + signs]) << 8) | np.int64(data[place + signs + 1])]
-            if move == _NO_MOVE:
-                break
-            if signs != 0:
+        place = at
+        while place < end:
+            move = _NO_MOVE
+            if place + signs + 1 < end:
+                move = table[(np.int64(data[place + signs]) << 8) | np.int64(data[place + signs + 1])]
+            if move != _NO_MOVE and signs != 0:
                 if data[place] != char.PLUS_SIGN and data[place] != char.HYPHEN:
                     break
                 sides[count] = 1 if data[place] == char.PLUS_SIGN else -1
-            moves[count] = move
-            count += 1
-            at = place + signs + 2
-            place = skip_blanks(data, at, end) if signs == 0 else at
+            if move != _NO_MOVE:
+                moves[count] = move
+                count += 1
+                at = place = place + signs + 2
+            else:
+                after = skip_blanks(data, place, end)
+                if after == place or (signs != 0 and at != starts[line]):
+                    break
+                place = after
         behind[line] = at
         offsets[line + 1] = count
 
