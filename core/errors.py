@@ -1,7 +1,5 @@
 """The version, and the errors that glem raises on purpose; all derive from :class:`GlemError`."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

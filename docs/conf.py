@@ -1,7 +1,5 @@
 """How Sphinx builds the site: ``sphinx-build -W -b html docs OUT``, with the extra ``docs`` installed."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path

@@ -4,8 +4,6 @@ Public is a module that hand-written tutorials, how-to guides or reference pages
 internals.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """Programs in processes of their own that are killed or interrupted when some of their work is done."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

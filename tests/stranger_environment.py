@@ -4,8 +4,6 @@ It is a virtual environment of its own, which sees what the tests run with; noth
 nothing is fetched from the network.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

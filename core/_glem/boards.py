@@ -1,7 +1,5 @@
 """Boards for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree import ElementTree as Tree

@@ -1,7 +1,5 @@
 """Pattern evaluations as a regressor in the manner of scikit-learn, which need not be installed."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The ``glem`` command. Each command lives in a module of its own, imported only when it is called."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """``glem check``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

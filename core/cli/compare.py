@@ -1,7 +1,5 @@
 """``glem compare``."""
 
-from __future__ import annotations
-
 import click
 
 from glem.core.cli import options

@@ -1,7 +1,5 @@
 """What a verbose command tells of compiling."""
 
-from __future__ import annotations
-
 import logging
 import time
 from typing import Any

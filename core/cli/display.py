@@ -3,8 +3,6 @@
 Names in data are shown, never obeyed: control characters become escapes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

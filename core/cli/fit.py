@@ -1,7 +1,5 @@
 """``glem fit``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """Which game a command is about, where nobody has named it: what it is given mostly tells."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path

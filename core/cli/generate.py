@@ -1,7 +1,5 @@
 """``glem generate``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``glem match``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from glem.core.cli import options

@@ -1,7 +1,5 @@
 """``glem new-game``."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

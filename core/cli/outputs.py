@@ -1,7 +1,5 @@
 """What every command makes sure of before it works: that its outputs can be written and destroy no input."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -9,8 +9,6 @@ are not compared with the length, and a negative one does not count from the end
 NamedTuple where they run as plain Python, so that the same mistakes are found there.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

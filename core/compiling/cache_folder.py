@@ -1,7 +1,5 @@
 """The folder that holds machine code, and whether it can be trusted: what lies there is unpickled and run."""
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd

@@ -9,8 +9,6 @@ own, both take the next number, and one game would get the machine code of the o
 types that the code was compiled for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

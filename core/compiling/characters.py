@@ -1,7 +1,5 @@
 """ASCII characters by their Unicode names, for kernels that compare bytes of a text."""
 
-from __future__ import annotations
-
 TAB, NEWLINE, CARRIAGE_RETURN, SPACE = b"\t\n\r "
 COMMA, FULL_STOP, COLON, SEMICOLON, QUOTATION_MARK = b',.:;"'
 PLUS_SIGN, HYPHEN, ASTERISK, SOLIDUS, EQUALS_SIGN = b"+-*/="

@@ -5,8 +5,6 @@ files compiled into it, overloads, tables frozen into the machine code. The dige
 that machine code kept under a digest is never stale.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib.util

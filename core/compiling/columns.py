@@ -1,7 +1,5 @@
 """Positions in columns: a named tuple of equally long arrays, one array for each field of a position."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

@@ -5,8 +5,6 @@ that reached it runs as plain Python, and one warning says so (:mod:`glem.core.c
 failure is an error.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Sequence

@@ -21,8 +21,6 @@ Generic code that reaches a game's function which numba cannot compile runs as p
 :class:`PlainRulesWarning` says so once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

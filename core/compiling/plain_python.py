@@ -3,8 +3,6 @@
 Nothing here imports numba: the command line and its workers use it before they know whether anything is compiled.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import warnings

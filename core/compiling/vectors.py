@@ -6,8 +6,6 @@ a vector at a time, others take it in halves or quarters. Rows that start at a m
 (:func:`aligned_words`) never straddle two cache lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@
 gives the same answers, compiled.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Checks of the compiled rules: whether they agree with the plain ones on every position of a sample."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of an evaluation: its values, its files, and its form in the search."""
 
-from __future__ import annotations
-
 import functools
 import random
 import tempfile

@@ -1,7 +1,5 @@
 """What can be told of an installed game without knowing it: the facts on its page and in ``glem games NAME``."""
 
-from __future__ import annotations
-
 import inspect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Checks of what a plugin gives to learning: atomic features and phases."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 What it may be called is looked at first; its files are rendered, and written together or not at all.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Checks of how positions, moves and games are written down, and of how they reach another process."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from functools import partial

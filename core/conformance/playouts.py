@@ -1,7 +1,5 @@
 """Random games in plain Python, played with suspicion: the positions that the conformance checks look at."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Iterator

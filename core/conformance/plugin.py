@@ -1,7 +1,5 @@
 """All checks of an installed game, one after the other: what ``glem check`` runs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from glem.core.conformance.evaluation import check_evaluation, random_evaluation

@@ -1,7 +1,5 @@
 """Checks of a game: its facts, its plain rules, and whether the compiled rules agree with them."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Checks of what a game gives to the search beyond its rules: faster rules, optional operations, a solver."""
 
-from __future__ import annotations
-
 import difflib
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """From positions to the configurations worth a weight: mining, significance, gain, symmetry (GLEM, section 4)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

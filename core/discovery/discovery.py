@@ -6,8 +6,6 @@ stage mining and fitting keep theirs. After a kill the same call continues, and 
 was never interrupted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping

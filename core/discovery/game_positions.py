@@ -1,7 +1,5 @@
 """Reading positions of games whose results are known: all of them, quiet ones, or those where exchanges end."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

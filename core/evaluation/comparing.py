@@ -1,7 +1,5 @@
 """How two evaluations of one game differ, weight by weight."""
 
-from __future__ import annotations
-
 import numpy as np
 from attrs import define
 

@@ -1,7 +1,5 @@
 """Link functions g: increasing and differentiable, from the sum of active weights to a label (GLEM, section 5.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Evaluations by name: files of either kind, the ones that a game's plugin ships, and one that every game has."""
 
-from __future__ import annotations
-
 import functools
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which files an evaluation was fitted to: kept in its provenance, so that nobody grades it on them unawares."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

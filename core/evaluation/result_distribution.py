@@ -4,8 +4,6 @@ The paper speaks from White's view. Its equations keep their form when both side
 everywhere in glem, values and results are from the side to move: a win is a win of that side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ will be drawn, and so gives the probabilities of a win, a draw and a loss. Both 
 game; search and players use the value alone, grading uses both.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

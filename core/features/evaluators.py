@@ -5,8 +5,6 @@ arrays and an *accumulator*: a row of 16-bit words per ply that the functions ke
 example). The search calls ``start`` at the root, ``update`` with every move and ``static_score`` where it evaluates.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Atomic features and relations: what configurations and patterns are built from (GLEM, sections 2 and 4.1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

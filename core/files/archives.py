@@ -4,8 +4,6 @@ The header names the format and its version and holds a checksum of the arrays. 
 ``allow_pickle=False``, and every size is checked before memory is taken.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

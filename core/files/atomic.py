@@ -1,7 +1,5 @@
 """Writing output files so that a reader never sees half of one, and a killed writer's half is cleared by the next."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

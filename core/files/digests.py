@@ -1,7 +1,5 @@
 """Digests of arrays and files: what tells the input of one piece of work from that of another."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable

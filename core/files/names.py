@@ -1,7 +1,5 @@
 """Names that tell files apart, for what keeps where games and positions come from."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """How well predictions meet labels: errors by phase, calibration, and the baselines to beat."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

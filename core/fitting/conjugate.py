@@ -1,7 +1,5 @@
 """Conjugate gradient with a diagonal preconditioner."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

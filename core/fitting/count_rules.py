@@ -5,8 +5,6 @@ are merged until the total suffices, and share one weight or a linear model ``w(
 The rules make weights out of parameters by a sparse matrix, ``w = B theta``, so that every fitter obeys them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

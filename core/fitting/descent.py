@@ -1,7 +1,5 @@
 """Gradient descent as GLEM section 5.1 describes it."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What all fitters share: their manners, their result, when they stop, and their checkpoints."""
 
-from __future__ import annotations
-
 import abc
 import inspect
 from collections.abc import Mapping

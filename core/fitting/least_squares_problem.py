@@ -5,8 +5,6 @@ target t with a factor, so that neighbouring phases can lend their positions (GL
 *expansion* makes weights out of fewer parameters, ``w = B theta`` (second option).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """From positions of games to an evaluation with a drawishness, by the likelihood of results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

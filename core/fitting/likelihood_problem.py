@@ -17,8 +17,6 @@ The penalty holds the weights near those of the prior in units of the prior, and
 much or too little. Without a penalty b and a common factor of all weights would be the same thing, and b is not fitted.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from typing import Any

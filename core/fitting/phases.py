@@ -1,7 +1,5 @@
 """Weights for every phase: each phase by itself and its neighbours, or all together under count rules (GLEM 5.2)."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ until a step meets the weak Wolfe conditions. It needs no slope to vanish along 
 where the slope jumps, at which the line searches of smooth optimizers give up.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Any

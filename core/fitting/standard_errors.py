@@ -7,8 +7,6 @@ penalty stands for corrections that are normally distributed about 0; what it hi
 that the error of a weight that hardly occurs is the size of the corrections that are expected.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

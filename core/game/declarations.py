@@ -5,8 +5,6 @@ hold call these functions: a mistake that would surface deep inside a search is 
 positions to be seen is left to :mod:`glem.core.conformance`.
 """
 
-from __future__ import annotations
-
 import difflib
 import functools
 from collections import Counter

@@ -1,7 +1,5 @@
 """Boards drawn with characters."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator

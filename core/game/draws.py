@@ -3,8 +3,6 @@
 Players are taken to claim such a draw as soon as they can.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any

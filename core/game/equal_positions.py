@@ -1,7 +1,5 @@
 """Positions that are equal modulo the symmetries of the board: smallest images, keys, groups."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

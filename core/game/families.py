@@ -9,8 +9,6 @@ name a member only if the user has named it before, or if the family vouches for
 ``is_harmless``, a function that says of a text whether it makes a game that is quick and small, whoever wrote the text.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable

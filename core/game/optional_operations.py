@@ -35,8 +35,6 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     that is about to make it a draw. Elsewhere it is the hash key.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

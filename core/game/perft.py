@@ -4,8 +4,6 @@ The compiled form goes through the tree in blocks of positions, so that playing 
 counting the replies are plain loops over columns, which LLVM vectorizes where a game's rules allow it.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How other programs play a game: the text protocols of an engine, and external engines as players."""
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -5,8 +5,6 @@ A distribution names its games in the entry-point group ``glem.games`` and what 
 :class:`~glem.core.errors.PluginError` that names the distribution and says what to do.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import pkgutil

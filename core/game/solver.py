@@ -1,7 +1,5 @@
 """Exact values of positions near the end of the game: what a game's solver promises."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any, Protocol
 

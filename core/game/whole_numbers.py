@@ -1,7 +1,5 @@
 """Whole numbers in texts of strangers, where Python's ``int`` would also take ``1_0``, `` 5 `` and other digits."""
 
-from __future__ import annotations
-
 _MOST_DIGITS = 18
 
 

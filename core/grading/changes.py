@@ -17,8 +17,6 @@ with ``in phase N`` or ``in phases N-M`` behind it for some of the game's phases
 and follow each other are fitted together.
 """
 
-from __future__ import annotations
-
 import difflib
 import fnmatch
 import itertools

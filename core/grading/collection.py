@@ -5,8 +5,6 @@ selected position a result, a game number, its groups and its values are kept. P
 well, until the search of all of them; and the features of drawishness where one is fitted from them.
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

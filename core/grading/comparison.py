@@ -9,8 +9,6 @@ interval of the difference. The *sign-flip test* asks how often a difference as 
 decides which of the two evaluations is which: under "no evaluation is better" all of these are as likely.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

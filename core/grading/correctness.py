@@ -8,8 +8,6 @@ of a mean over clusters: with the sum S and the number n of the logarithms of ea
 which with one position a game is the usual error of a mean.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

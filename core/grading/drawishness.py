@@ -14,8 +14,6 @@ that the graded games are divided by their keys and each part gets theta from th
 fitted to the graded games, as the scale and the constant drawishness are to which it is compared.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

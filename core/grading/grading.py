@@ -1,7 +1,5 @@
 """Grades of several evaluations on the same positions: everything that a person asks of them, from arrays alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Divisions of selected positions into groups that are graded apart."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -12,8 +12,6 @@ gives the exact one. Three kinds of positions can be added to those that are giv
 Equal input, settings and seed give equal labels, whatever the number of workers.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from enum import IntEnum

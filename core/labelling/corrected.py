@@ -16,8 +16,6 @@ A label that is too high needs no step of its own: some mistake of the opponent 
 one is suspicious.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ the search also proves wins and losses, which are kept with the game. The result
 negamax (:mod:`glem.core.positions.game_tree`), are the labels of the sample.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ Endgame positions can be labelled exactly, so the weights of the last phase are 
 before are then labelled by searches that look into the phase whose weights were just fitted, and so on to the opening.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -7,8 +7,6 @@ The draw needs nothing from the search. A *sampling* evaluator calls another one
 notes on the way some of the positions that it was asked about.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ numbers. A game depends on what is played, the seed and its number alone. So the
 workers, a killed generation continues with the files that are missing, and a finished one can be extended.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools

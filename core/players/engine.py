@@ -1,7 +1,5 @@
 """An engine: a game in progress and a player who thinks about it. Protocols and commands speak to it."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Players from their descriptions, and those that do not search: by chance, or by the evaluation after one move."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Sequence

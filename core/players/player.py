@@ -1,7 +1,5 @@
 """What a player is to those who let it play: something that chooses moves."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from typing import Any, Protocol

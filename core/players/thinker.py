@@ -1,7 +1,5 @@
 """The player that searches, and solves near the end: evaluation, selective search and solver are put together here."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

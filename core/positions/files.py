@@ -10,8 +10,6 @@ header::
 Pages carry checksums, so that a damaged file is noticed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -7,8 +7,6 @@ are empty or begin with ``#`` are skipped. Where moves are left the final score 
 claim (:mod:`glem.core.game.draws`), resigned or adjudicated. Where none is left it must be that of the last position.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Reading game records and scored positions from the files of a game's formats."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Judging the records of a file: which are bad, why, and what becomes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import attrs

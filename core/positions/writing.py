@@ -1,7 +1,5 @@
 """The one way in which games are written: in a format that the file's name tells."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 

@@ -1,7 +1,5 @@
 """Boards as inline SVG: what a configuration asks of each cell, and heat maps over the cells."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """What a report of a discovery shows, as plain values: nothing here knows how it is drawn."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

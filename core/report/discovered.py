@@ -1,7 +1,5 @@
 """What the report of a discovery shows, gathered from its results."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

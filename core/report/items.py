@@ -1,7 +1,5 @@
 """Cards of configurations and patterns: a board, the conditions in words, weight and matches by phase."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """HTML and SVG as a tree of elements, so that every text is escaped by construction."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """What every page of a report has: the head, its sections and their common parts, and the promise to load nothing."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

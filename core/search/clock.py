@@ -1,7 +1,5 @@
 """A monotonic clock that compiled code reads in some 30 nanoseconds."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

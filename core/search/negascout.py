@@ -24,8 +24,6 @@ The contract of :func:`negascout`:
   search counts again.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

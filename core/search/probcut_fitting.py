@@ -1,7 +1,5 @@
 """Fitting Multi-ProbCut: positions are searched full-width to every depth, and the scores regressed on each other."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -8,8 +8,6 @@ is the position for whose value the game's result speaks. To leave out is simple
 which anything can be taken, whether that is good or not, and with them what tells the worth of threats.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

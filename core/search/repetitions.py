@@ -1,7 +1,5 @@
 """Repetitions in the search: whether a position occurred before on the path to it, or in the game before the root."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a search is given, when it ends, and what it returns."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Searching a position: iterative deepening, limits, several lines."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

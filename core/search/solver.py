@@ -4,8 +4,6 @@ All it needs is the operation ``plies_left`` (:mod:`glem.core.game.optional_oper
 faster; this one makes exact scores near the end available to every game. Many positions are solved over workers.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What a search carries down its recursion: memory, counters and the parameters of game, evaluation and settings."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

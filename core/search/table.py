@@ -7,8 +7,6 @@ parallel search). Four entries fill a cache line, the bucket of a position.
 ``data`` holds, from the high bits down: score + 2^31 (32 bits), move + 1 (16), depth (8), bound (2), age (6).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

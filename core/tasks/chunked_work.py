@@ -1,7 +1,5 @@
 """Long work in many tasks whose results are kept in a folder, so that a killed run continues with what is missing."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

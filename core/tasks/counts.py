@@ -1,7 +1,5 @@
 """Numbers in sentences for people."""
 
-from __future__ import annotations
-
 import math
 
 

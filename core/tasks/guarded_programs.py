@@ -6,8 +6,6 @@ warning or not, it kills the process groups that are still there. It is this fil
 ``+GROUP`` and ``-GROUP`` until the end of its input.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

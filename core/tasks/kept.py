@@ -1,7 +1,5 @@
 """What a worker keeps from task to task, because making it takes longer than using it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """Progress of long work: a replaceable display, silent or in plain lines."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

@@ -1,7 +1,5 @@
 """Reading several files ahead of the work on them, in threads, in the order of the files."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence

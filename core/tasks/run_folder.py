@@ -4,8 +4,6 @@ A mark in the folder holds the settings of the work. What has no mark, or that o
 is; of a folder with the right one, only files that glem calls so are ever removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

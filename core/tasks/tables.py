@@ -1,7 +1,5 @@
 """Tables as notebooks show them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

@@ -5,8 +5,6 @@ The result of a task must depend on the task alone: then it does not matter how 
 takes which task, and whether one of them dies on the way.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Threads for kernels that hold no lock: results come in order, so that they do not depend on the number of jobs."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

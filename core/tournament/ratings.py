@@ -6,8 +6,6 @@ of incomplete block designs", Biometrika 39, 1952). Their mean is 0. Errors come
 in :mod:`glem.core.tournament.elo`, so that draws and unbalanced openings count as they do there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

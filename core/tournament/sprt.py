@@ -7,8 +7,6 @@ https://www.cantate.be/Fishtest/normalized_elo_practical.pdf: proposition 1.1 fo
 4.1 for a given ratio of mean and standard deviation (normalized Elo).
 """
 
-from __future__ import annotations
-
 import math
 from enum import StrEnum
 

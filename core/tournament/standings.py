@@ -1,7 +1,5 @@
 """What a tournament has shown so far: results, ratings, and what the players spent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any

@@ -6,8 +6,6 @@ the number of workers. A sequential test judges the pairs in the order of the op
 were played, and its result counts no pair after the decisive one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

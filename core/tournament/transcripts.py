@@ -1,7 +1,5 @@
 """Games as they were played, made into records: for any format's writer, and to replay what a journal says of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

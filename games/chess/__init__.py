@@ -1,7 +1,5 @@
 """Chess: rules, notations and file formats."""
 
-from __future__ import annotations
-
 import chess
 
 from glem.core.game.game import BoardLayout, Game, RecordFormat

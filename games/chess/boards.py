@@ -1,7 +1,5 @@
 """Positions, moves and games from boards of python-chess, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import chess

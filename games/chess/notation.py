@@ -1,7 +1,5 @@
 """Texts of chess: FEN for positions; for moves UCI, which needs no position, and SAN, which people write."""
 
-from __future__ import annotations
-
 import re
 
 import chess

@@ -4,8 +4,6 @@ Cell a1, at the bottom left, is bit 0, a2 bit 1, b1 bit 7: ``7 * column + row``.
 empty, so that no line of four wraps around. A move is a column, 0 to 6.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

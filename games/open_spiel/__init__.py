@@ -6,8 +6,6 @@ loads one; what stands behind the colon is a game as OpenSpiel writes it. The ru
 compile them, so everything runs as plain Python, with a warning.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any

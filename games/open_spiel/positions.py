@@ -1,7 +1,5 @@
 """Positions of wrapped games: the actions that led there, packed into 64-bit words."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

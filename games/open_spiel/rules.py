@@ -1,7 +1,5 @@
 """The rules of a wrapped game, asked of OpenSpiel."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Othello: rules, notations and file formats."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat

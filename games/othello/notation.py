@@ -4,8 +4,6 @@ A position's line is 64 characters (``X`` black, ``O`` white, ``-`` empty; a1, b
 side to move, ``X`` or ``O``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from glem.core.errors import BadInputError

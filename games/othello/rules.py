@@ -5,8 +5,6 @@ move and those of the opponent; who of them is black does not matter to the rule
 64 is the pass, legal only when the side to move has no other move and the opponent has one.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

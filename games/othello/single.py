@@ -8,8 +8,6 @@ four directions. They are the same functions otherwise: uncompiled, they *are* t
 generic, so that every processor runs it; AVX2, and the leading-zero count of AVX-512 CD, make it fast.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

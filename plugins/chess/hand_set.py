@@ -5,8 +5,6 @@ for the middlegame and for the endgame; a phase takes the share of either that i
 1 / 1.1 in log odds, about what engines' own scores are over their games (``docs/explanation/chess-evaluation.md``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ view. A move changes two or three of its addends. An evaluation by more than tha
 asked for a score, with the function that writes the features, and multiplies them with the weights of the phase.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Positions divided by material, so that grades tell where an evaluation is good."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

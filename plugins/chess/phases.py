@@ -1,7 +1,5 @@
 """Phases of chess by the material left."""
 
-from __future__ import annotations
-
 from glem.core.compiling.kernels import inlined, popcount
 from glem.core.features.learning import Phases
 from glem.games.chess import CHESS

@@ -3,8 +3,6 @@
 The functions are dual; compiled, they are LLVM vector code, which every processor runs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a game of OpenSpiel gives to learning, made of the observations that OpenSpiel itself offers to learners."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

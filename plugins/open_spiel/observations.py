@@ -5,8 +5,6 @@ ones in every process: which combinations of planes occur on a cell of a board, 
 that is no board.
 """
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Atomic features of Othello: square contents, mobility, frontiers, discs, corners, stability, parity and regions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

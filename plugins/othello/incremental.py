@@ -7,8 +7,6 @@ turns, passes included: at even plies the discs of digit 1 belong to the side to
 tables, one for each of these readings, with the weights unfolded (an entry for every index).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pattern sets of Othello. One instance of each pattern is named; its images under the symmetries share its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 

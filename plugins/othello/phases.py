@@ -1,7 +1,5 @@
 """Othello's game stages."""
 
-from __future__ import annotations
-
 from glem.core.compiling.kernels import popcount
 from glem.core.features.learning import Phases
 from glem.games.othello import OTHELLO

@@ -4,8 +4,6 @@ Its 5,000 games begin with 4 to 11 random moves. Then two shallow searches play,
 14 squares are played perfectly. For a sample of your own, run ``glem generate othello``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from attrs import evolve

@@ -18,8 +18,6 @@ The parameters of its selective search, ``probcut.npz``, are those that ``glem p
 the WTHOR games.
 """
 
-from __future__ import annotations
-
 import click
 import numpy as np
 from attrs import evolve

@@ -6,8 +6,6 @@ also with what the grading has left, and both again. Wall seconds, and processor
 second process. The imports of numba, scipy and the rest are part of them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -8,8 +8,6 @@ is significant by the correlation of its matches with the results (Benjamini-Hoc
 game counting once. Kept are those of them that correlate most with what the evaluation ``default`` leaves unexplained.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

@@ -5,8 +5,6 @@
 Features and evaluations of 80,000 positions together, then searches with the evaluations that come with chess.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from typing import Any

@@ -7,8 +7,6 @@ a file: wall and processor seconds, and the most memory that the process held. A
 compilation.
 """
 
-from __future__ import annotations
-
 import itertools
 import lzma
 import os

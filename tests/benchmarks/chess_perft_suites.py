@@ -7,8 +7,6 @@ DATA is the folder of the chess data. Every count up to ``--most`` leaves is mad
 takes hours: the four files of the shared data hold 4.9 million million leaves. Rates are by processor time.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -7,8 +7,6 @@ processor times. glem gives moves checked against the rules, ratings, names and 
 the moves and writes nothing (``-r``); python-chess reads the first 500 games.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -9,8 +9,6 @@ the processor lacks that instruction. ``compile`` times the first calls of a pro
 that has an empty kernel cache, then of one that has a full one.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

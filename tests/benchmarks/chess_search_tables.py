@@ -8,8 +8,6 @@ prints nodes a second of processor time. ``solve`` counts the positions of an EP
 for what to avoid) the search plays. The evaluation is ``piece-square``, or that of ``--evaluation``.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

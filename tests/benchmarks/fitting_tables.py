@@ -3,8 +3,6 @@
 DATA is the folder that holds ``othello/wthor``. Times are CPU times unless they say otherwise.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import time

@@ -4,8 +4,6 @@
 ``glem relabel`` wrote for the same games.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

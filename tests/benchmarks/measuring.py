@@ -1,7 +1,5 @@
 """What the benchmarks share: clocks, Markdown tables, searches, games of tournaments, processes with an empty cache."""
 
-from __future__ import annotations
-
 import os
 import resource
 import statistics

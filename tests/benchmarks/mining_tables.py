@@ -6,8 +6,6 @@
 ``board``: the 64 squares and mobility; ``sequential``: the sequential test; ``significance``: label sums.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

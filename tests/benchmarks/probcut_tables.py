@@ -8,8 +8,6 @@ MODEL and PROBCUT are files of ``glem fit`` and ``glem probcut``, POSITIONS is a
 the positions are chosen at random. Times are processor times of one core.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import Any

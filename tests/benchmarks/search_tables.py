@@ -8,8 +8,6 @@ MODEL is a file of ``glem fit``, WTHOR the folder of the ``.wtb`` files, from wh
 taken. Each is searched with an empty table. Times are processor times of one core; the kernels are compiled before.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

@@ -8,8 +8,6 @@ after random moves are searched with the default settings, which are full-width,
 processor times of one core, the median of the rounds; the kernels are compiled before.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ positions with 0 to 8 empty squares whose scores are known; ``moves``: the known
 ``hard-20``. ``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and ``wthor``. Times are those of the processor.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ weights are random, Logistello's 46 pattern instances with 13 phases. ``pytest t
 prints million moves a second of processor time on one core.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Positions a second are the rows over the median; memory of the designs is in ``extra_info``.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

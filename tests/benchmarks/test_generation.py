@@ -3,8 +3,6 @@
 The evaluation is fitted to the sample that the plugin ships; times are those of one process.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Grading all tournament games: positions in, grades out, without compilation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Positions and configurations are WTHOR's: 10,000 positions of all stages, none o
 configurations were mined from. Each benchmark also prints microseconds a position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Square contents of 50,000 mid-game positions of WTHOR (30-34 empty squares), bot
 run. ``algo='b'`` is pyfim's fastest variant here, ``report='a'`` its way to give itemsets with their support.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Position sets of all tournament games: reading, labelling, merging, files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Speed of reading and replaying game records, on one core: games a second is the number of games over the median."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

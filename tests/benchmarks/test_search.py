@@ -5,8 +5,6 @@ are random: what a search finds with them means nothing, what it costs does. Nod
 ``tests/benchmarks/search_tables.py``.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

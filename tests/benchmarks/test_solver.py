@@ -5,8 +5,6 @@ in under 0.3 s, 20 to 39 in under 5 s, 40 to 44 in under 6 s; positions of real 
 second, with 14 at over 600. Node counts are in the extra columns of the JSON output.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

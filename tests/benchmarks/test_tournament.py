@@ -4,8 +4,6 @@ The time of a game outside its players (rules, records) is compared with that of
 record's ``fsync`` with a game. Judging openings and starting workers are in the times of whole commands only.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

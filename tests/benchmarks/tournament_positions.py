@@ -1,7 +1,5 @@
 """Positions of WTHOR games for the benchmarks: features and labels to mine, positions to solve and to search."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

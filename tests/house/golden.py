@@ -21,8 +21,6 @@ Left out, since no two runs agree on it or it says nothing of results:
 - work.json in folders .work: by what a command knows after a kill where to go on.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -9,8 +9,6 @@ kill that were refused, ends with outputs that are not equal (lost or wrong), jo
 files beside the outputs that an undisturbed run does not leave (left behind).
 """
 
-from __future__ import annotations
-
 import math
 import random
 import shlex

@@ -6,8 +6,6 @@ A line counts that holds any code: no blank lines, no comments, no docstrings. M
 tracks.
 """
 
-from __future__ import annotations
-
 import ast
 import tokenize
 from collections import Counter

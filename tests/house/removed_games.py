@@ -1,7 +1,5 @@
 """An installation of glem without some of its games, beside the checkout's own, to be run in another process."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

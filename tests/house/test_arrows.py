@@ -1,7 +1,5 @@
 """``plugins -> games -> core``, never back; and core names no game."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Links into the generated reference are checked by the build of the site, which w
 pages that no table of contents names.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 import shlex

@@ -3,8 +3,6 @@
 What a module imports inside functions and for types alone counts like everything else.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter

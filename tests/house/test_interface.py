@@ -1,7 +1,5 @@
 """The docstrings of the interface leave no field out: they are the one place that says what a field means."""
 
-from __future__ import annotations
-
 import re
 
 import attrs

@@ -1,7 +1,5 @@
 """What every source file of the project keeps to."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

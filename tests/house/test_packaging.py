@@ -1,7 +1,5 @@
 """The package list, the wheel and the source archive hold what the tree holds, no more and no less."""
 
-from __future__ import annotations
-
 import configparser
 import importlib.metadata
 import os

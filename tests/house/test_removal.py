@@ -1,7 +1,5 @@
 """Without any of its games the rest of glem works, and without all of them it says what to do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

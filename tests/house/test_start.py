@@ -1,7 +1,5 @@
 """The command starts at once, by either name."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The tutorial for a new game, gone through as a reader would, in an environment of its own."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

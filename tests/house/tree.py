@@ -1,7 +1,5 @@
 """What the house tests know of the checkout: its rooms, its modules, their imports."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import tomllib

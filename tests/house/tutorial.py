@@ -1,7 +1,5 @@
 """A tutorial as the steps that its reader takes: definitions put into files, commands run, what they print."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Chess by python-chess, in the words of the tests: random games, moves as numbers, counts of files of perft."""
 
-from __future__ import annotations
-
 import lzma
 import random
 from collections.abc import Iterator

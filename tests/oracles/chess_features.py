@@ -1,7 +1,5 @@
 """Features of chess by name, square by square with python-chess; a Black mover's board is mirrored first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import chess

@@ -1,7 +1,5 @@
 """Connect Four on a list of columns, each a list of discs from the bottom up."""
 
-from __future__ import annotations
-
 Board = list[list[str]]
 """Seven columns; a disc is ``X`` (who began) or ``O``."""
 

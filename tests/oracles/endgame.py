@@ -1,7 +1,5 @@
 """Endgames solved by the book: minimax over the naive rules, nothing left out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.oracles.othello_rules import legal_moves, play

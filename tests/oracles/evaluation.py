@@ -1,7 +1,5 @@
 """The sum of an evaluation, item by item."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from glem.core.evaluation.linear import LinearEvaluation

@@ -1,7 +1,5 @@
 """Fitting done the long way: dense matrices, dictionaries, and GLEM's formulas read line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

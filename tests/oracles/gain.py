@@ -1,7 +1,5 @@
 """Gain of configurations over their generalizations, by dictionaries of sets."""
 
-from __future__ import annotations
-
 import math
 
 

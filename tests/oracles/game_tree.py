@@ -1,7 +1,5 @@
 """Values of positions by naive recursion over the tree of all games."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Grading as Ban 2012 prints it, from White's view, position by position, with enough digits for 1000 b."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

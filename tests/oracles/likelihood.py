@@ -1,7 +1,5 @@
 """The likelihood of results position by position, as Ban 2012 and the prior print it: to differentiate numerically."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

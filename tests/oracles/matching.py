@@ -1,7 +1,5 @@
 """Matching by scanning all configurations, and the DAG's arcs by looking at all pairs."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Mining as the paper states it, with sets of positions instead of bits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Solved positions of an OBF file, read as anyone would."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from glem.games.othello.notation import parse_position, parse_square

@@ -1,7 +1,5 @@
 """Games of OpenSpiel walked through with pyspiel alone."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

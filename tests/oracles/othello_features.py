@@ -1,7 +1,5 @@
 """Atomic features of Othello from an 8 x 8 table of characters, square by square."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

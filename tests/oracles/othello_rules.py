@@ -1,7 +1,5 @@
 """Othello on an 8x8 array of +1 (side to move), -1 (opponent) and 0, written from the rule book for clarity."""
 
-from __future__ import annotations
-
 import numpy as np
 
 PASS = 64

@@ -1,7 +1,5 @@
 """PGN read by python-chess."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

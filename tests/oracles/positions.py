@@ -1,7 +1,5 @@
 """Merging duplicates and labelling games, one position at a time."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Replaying one game in plain Python, move by move."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The value that the search must find, by trying everything: plain negamax without windows, tables or order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where quiescence ends, by following all of it."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

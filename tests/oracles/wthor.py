@@ -1,7 +1,5 @@
 """WTHOR files byte by byte, for making test files."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 A group is a decorator that adds its options and hands the command one object made of their values.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar

@@ -5,8 +5,6 @@ rows, and it is *most specific* in those of its positions where no extension to 
 holds. Rows are then turned round, 64 configurations at a time, into words of one position over 64 configurations.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

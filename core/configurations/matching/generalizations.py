@@ -3,8 +3,6 @@
 :class:`~glem.core.configurations.dag.ConfigurationDAG` finds the same arcs in plain Python.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

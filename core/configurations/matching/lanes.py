@@ -5,8 +5,6 @@ elsewhere. :mod:`glem.core.compiling.vectors` works on long rows of bits in memo
 register while a kernel decides what to do with it. These functions exist in compiled code only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

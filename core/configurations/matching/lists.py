@@ -1,7 +1,5 @@
 """Kernels from bits to lists of indices, and sums over them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a set of configurations becomes before positions are matched with it."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

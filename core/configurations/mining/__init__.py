@@ -1,7 +1,5 @@
 """Finding configurations in positions: GenConf, its sequential test, and selection by significance."""
 
-from __future__ import annotations
-
 from glem.core.configurations.mining.generation import Method, mine
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
 from glem.core.configurations.mining.significance import Correction, Significance, label_significance

@@ -7,8 +7,6 @@ its relations: only where its mean label differs from all of theirs does the con
 this is one answer to it.)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """GenConf: all configurations that match at least so many positions (GLEM, section 4.2, Fig. 1 and 2)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

@@ -4,8 +4,6 @@ The number of tests is the number of configurations times that of phases, so tha
 thousands by chance: the p-values are corrected for it.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

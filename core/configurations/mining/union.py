@@ -1,7 +1,5 @@
 """Joining configurations that were mined from different feature subsets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

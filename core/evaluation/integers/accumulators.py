@@ -5,8 +5,6 @@ row is :data:`ROW_WORDS` words of a uint16 array, two cache lines. The compiled 
 i16>``, which every processor runs: one with AVX-512 takes a row in two registers, others in four or eight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

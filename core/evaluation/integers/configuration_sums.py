@@ -4,8 +4,6 @@ It goes the way of :func:`glem.core.configurations.matching.single.match_one`: 6
 those are struck off that have a relation which fails.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

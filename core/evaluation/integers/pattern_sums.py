@@ -6,8 +6,6 @@ words a feature, without a branch. Nothing is kept from move to move: an update 
 a move has changed, for every position, also for those that are never evaluated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ The general form keeps nothing from move to move. It computes all feature values
 weights of what is active: the bias, patterns, configurations, linear features.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

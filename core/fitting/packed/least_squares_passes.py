@@ -5,8 +5,6 @@ come four at a time, each with its own slice of the weights. Sums and gradients 
 A kernel runs over one range of rows of one block of a design and holds no lock, so that threads work on several.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

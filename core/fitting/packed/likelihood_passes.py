@@ -14,8 +14,6 @@ with s = alpha (1 - alpha). The probabilities are continuous where the favoured 
 not. There the mean of the slopes on both sides is taken, which treats both players alike.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

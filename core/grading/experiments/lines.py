@@ -1,7 +1,5 @@
 """Straight lines and correlations, with what is known of their errors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

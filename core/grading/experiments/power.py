@@ -5,8 +5,6 @@ linear in the logarithm of the processing power; here each evaluation gets a str
 of its limit, and of the time that a position took, and each step to the next greater limit a paired test.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import os

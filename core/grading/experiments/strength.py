@@ -10,8 +10,6 @@ Ban grades versions of one program on the same games and finds their grades roug
 - :func:`strength_of_evaluations`: evaluations graded on the same positions, with ratings from a tournament.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -18,8 +18,6 @@ count in pawns, or units like them, or in hundredths. Both are found out for eve
   whole numbers, and of many sizes. Its whole numbers are then read as hundredths.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

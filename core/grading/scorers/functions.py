@@ -1,7 +1,5 @@
 """Grading a function of the user's own: Python code that gives values to positions."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

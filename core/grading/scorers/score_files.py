@@ -1,7 +1,5 @@
 """Grading scores that stand in a CSV file: those of any program, in any language."""
 
-from __future__ import annotations
-
 import csv
 import math
 from array import array

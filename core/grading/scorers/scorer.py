@@ -1,7 +1,5 @@
 """What gives the values that are graded, and the tables in which it tells people what it found out."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -13,8 +13,6 @@ text                     what is graded
 Options follow the first word after commas; ``name=`` gives each a name of its own.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

@@ -1,7 +1,5 @@
 """Values after a search of each position by itself, by glem's own players and by external engines."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack

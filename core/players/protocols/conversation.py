@@ -4,8 +4,6 @@ A protocol obeys its commands one after the other. Some of them must end the thi
 :class:`Conversation` reads ahead in a thread of its own and sets :attr:`~Conversation.stop` when such a command comes.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import select

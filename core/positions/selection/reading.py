@@ -1,7 +1,5 @@
 """Selected positions of files, part by part: of position files, and of game records in any format of the game."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

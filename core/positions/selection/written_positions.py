@@ -1,7 +1,5 @@
 """Selected positions as a CSV file, for programs that are to score them."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """The page of a discovery: sections in the order in which a reader asks, as one self-contained HTML text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element

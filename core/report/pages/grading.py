@@ -1,7 +1,5 @@
 """The page of a grading: grades, comparisons, curves by group, reliability."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element

@@ -1,7 +1,5 @@
 """The page of an experiment with processing power: curves, straight lines, steps."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 from glem.core.grading.experiments.lines import LineFit

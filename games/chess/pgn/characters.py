@@ -1,7 +1,5 @@
 """Tables of bytes for the kernels that read PGN."""
 
-from __future__ import annotations
-
 import string
 
 import numpy as np

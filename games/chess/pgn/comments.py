@@ -5,8 +5,6 @@ A score is read as it is written, in whatever unit and from whatever side. Mates
 with a blank, a comma, a slash or the end of the comment behind it, so that no move number is taken for one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

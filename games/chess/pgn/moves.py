@@ -5,8 +5,6 @@ of each of them and keeps the one that leaves its own king safe. What a text may
 is as in python-chess: marks of capture and check are not looked at, and a pawn's capture names its file.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results of PGN, ``1-0`` and so on, also as people write them: ``1/2``, ``1/2 - 1/2``, ``½-½``, ``O-1``, ``1–0``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A value ends at the first quotation mark that a bracket follows, so that marks w
 its line. What is no such tag is passed over, as python-chess does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Games written as PGN in its export format; comments are those of cutechess and fastchess, ``{ +0.31/14 0.52s }``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ index of a table (Gigantua, Stockfish and others do so); where the processor has
 the nearest blockers of a line are found by the lowest and the highest bit (obstruction difference, Hansen 2009).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

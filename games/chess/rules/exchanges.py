@@ -1,7 +1,5 @@
 """Who wins an exchange of pieces on one square (static exchange evaluation)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from glem.core.compiling.kernels import inlined

@@ -9,8 +9,6 @@ A move is ``origin | target << 6 | promotion << 12`` with promotion 1 to 4 for k
 the king's move onto its own rook, in Chess960 too.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

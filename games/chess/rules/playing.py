@@ -1,7 +1,5 @@
 """What a move of chess does to a position, and how games end."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount, trailing_zeros

@@ -6,8 +6,6 @@ The square of an en-passant capture is kept only where such a capture is legal: 
 Laws (FIDE 9.2) have equal fields, the clock of the 50-move rule excepted.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What chess gives to the search: quiet ends, extensions, an order of moves, draws that the moves do not show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

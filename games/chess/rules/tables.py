@@ -5,8 +5,6 @@ So the block is made when this module is imported and registered with LLVM as a 
 finds it under that name. The digests of kernels cover this source, from which the words follow.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import llvmlite.binding as llvm

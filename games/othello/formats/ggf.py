@@ -5,8 +5,6 @@ and a time, ``B[F5/1.2/0.5]``; clocks are ``TI[15:00/00:10/02:00]``: time, incre
 keeps files of one or more games a line.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

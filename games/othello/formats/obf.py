@@ -5,8 +5,6 @@ the side to move's view, the empty squares counted for the winner. ``--`` is the
 is a filler that some programs write, and skipped. Lines that begin with ``%`` are comments.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -10,8 +10,6 @@
 They are checked against the replay; what glem works with is ``standard``.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np

@@ -5,8 +5,6 @@ Squares are a1, b1, ... h8: ``X x * B b #`` black, ``O o W w 0`` white, ``- . _`
 missing, ``X`` is to move.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

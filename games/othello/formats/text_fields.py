@@ -1,7 +1,5 @@
 """Kernels that take numbers and columns out of many lines of text at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar

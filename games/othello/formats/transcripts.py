@@ -9,8 +9,6 @@ black and ``-`` for white; passes are left out. Behind the colon stand the plain
 the game and a number that is 10 on every line of the published book.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -14,8 +14,6 @@ theoretical one, the empty squares counted for the winner; 60 moves of ``10 * ro
 name is 20 bytes (player) or 26 (tournament), Latin-1, ended by a zero byte. Passes are not written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The solver as the rest of glem uses it: one position at a time, with limits."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The last few empty squares: no lists, no hash table, squares of odd quadrants first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

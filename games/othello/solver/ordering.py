@@ -3,8 +3,6 @@
 The evaluation is asked by shallow searches, which also tell hopeless positions.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The search proper: null windows with a hash table, and the open window around the principal variation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Discs that can never be turned, and the bound on the score that they give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ era. To forget everything is to begin an era: the keys of its entries are those 
 none of an earlier era is found, and these count as empty.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the solver's kernels read and write: one borrowed block of tables, stacks, hash tables and counters."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

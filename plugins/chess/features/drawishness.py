@@ -1,7 +1,5 @@
 """Features of drawishness: what makes a draw likely whoever stands better. They are the same for both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

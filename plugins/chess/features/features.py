@@ -6,8 +6,6 @@ piece-square features (``placement``), those of ``drawishness``, and the relatio
 ``attacks``, ``defences``).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Terms of the kings' safety: castling rights, shelter, storm, attackers and checks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

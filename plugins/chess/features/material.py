@@ -1,7 +1,5 @@
 """Terms of material: counts by kind, pairs, and material that does not win."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mobility and attacks on the king's zone, counted while the attacks of a side's pieces are found."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

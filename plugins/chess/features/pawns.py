@@ -1,7 +1,5 @@
 """Terms of pawn structure: weak pawns, connected ones, passed ones and what stands in their way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

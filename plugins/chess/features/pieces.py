@@ -1,7 +1,5 @@
 """Terms of single pieces: rooks and minor pieces on good squares, threats, space."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Pawns and kings have all squares. Castling and the centre make both wings alike 
 feature between a square and its image on the other wing.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

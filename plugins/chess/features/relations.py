@@ -3,8 +3,6 @@
 Configurations of them (:mod:`glem.core.configurations.mining`) are placements of pieces with the attacks between them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The evaluation's terms as rows of tables: each feature beside the weights that it has in the hand-set evaluation."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from glem.core.features.features import AtomicFeature

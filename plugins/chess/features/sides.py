@@ -4,8 +4,6 @@ All features of chess are computed from two :class:`Side` values, one for each p
 for one side are computed twice, the second time with the board turned over again.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 One function writes them all, for the features and for the evaluation in the search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import tracemalloc

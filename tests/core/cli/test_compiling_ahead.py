@@ -1,7 +1,5 @@
 """A second process makes machine code for the first."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

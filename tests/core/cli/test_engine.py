@@ -1,7 +1,5 @@
 """``glem engine`` as another program runs it: as a process, with pipes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

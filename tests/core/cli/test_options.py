@@ -1,7 +1,5 @@
 """Every command says its options as the others do: examples that work, one meaning a name, notices for old names."""
 
-from __future__ import annotations
-
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator

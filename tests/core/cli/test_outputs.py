@@ -1,7 +1,5 @@
 """No command writes over what it reads, and none writes two outputs into one file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``glem play`` and ``glem search`` as a person uses them, with a pipe for the keyboard."""
 
-from __future__ import annotations
-
 import os
 import pty
 import signal

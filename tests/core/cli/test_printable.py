@@ -1,7 +1,5 @@
 """Names in data as commands print them: shown with all their signs, never obeyed by a terminal."""
 
-from __future__ import annotations
-
 import io
 import sys
 import unicodedata

@@ -1,7 +1,5 @@
 """``glem solve`` as a user runs it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

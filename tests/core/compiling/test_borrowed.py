@@ -1,7 +1,5 @@
 """Borrowed arrays: the same reads and writes as with the arrays themselves."""
 
-from __future__ import annotations
-
 import gc
 from typing import Any, NamedTuple
 

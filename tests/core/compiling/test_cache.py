@@ -1,7 +1,5 @@
 """The on-disk cache of machine code, from process to process: never stale, shared where nothing changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

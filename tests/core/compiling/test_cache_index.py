@@ -1,7 +1,5 @@
 """The index of the on-disk cache when many write it at the same time."""
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What a digest covers: sources reached by any form of import, constants, bytecode."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 

@@ -1,7 +1,5 @@
 """Bit tricks in both worlds, compiled twins, and what a failed compilation says."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Kernels that link what they call: one module, whatever the way to a function."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

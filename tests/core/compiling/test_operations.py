@@ -1,7 +1,5 @@
 """Generic operations and columns: the same answers in both worlds."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """A game that numba cannot compile does everything that its compilable twin does, and one warning says so."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

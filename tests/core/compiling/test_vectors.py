@@ -1,7 +1,5 @@
 """Vector operations on rows of bits against Python integers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Feature values and configuration sets for the tests of matching."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

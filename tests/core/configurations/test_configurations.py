@@ -1,7 +1,5 @@
 """Configuration sets: selection, files, symmetry."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

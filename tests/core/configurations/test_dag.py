@@ -1,7 +1,5 @@
 """The arcs of the configuration DAG against pairwise comparison; the tests of matching compare its search."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Gain over generalizations against the oracle."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The compiled matcher against naive scans and against the DAG, one position at a time and in batches."""
 
-from __future__ import annotations
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

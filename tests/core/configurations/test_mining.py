@@ -1,7 +1,5 @@
 """GenConf against the oracle and against another program; limits, threads, resumption."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Label statistics and significance against plain numpy and scipy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The conformance suite passes sound plugins and catches each of many broken ones."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """The conformance suite on evaluations: sound ones pass, each defect is told with the position."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The conformance suite on fitters: the built-in ones pass, each defect is told."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """``glem new-game``: what names are good for, and that what it writes works from the first minute."""
 
-from __future__ import annotations
-
 import compileall
 import json
 import os

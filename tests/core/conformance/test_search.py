@@ -1,7 +1,5 @@
 """The conformance suite on what a game gives to the search: faster rules, optional operations, a solver, formats."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

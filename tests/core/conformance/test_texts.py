@@ -1,7 +1,5 @@
 """What the conformance suite says of a broken plugin is short, names the cause once, and tells what would be right."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Discovery end to end on a small set: results, resuming, bad input."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

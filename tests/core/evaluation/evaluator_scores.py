@@ -1,7 +1,5 @@
 """Scores of an evaluator along lines of play, both ways: for the tests of evaluators."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

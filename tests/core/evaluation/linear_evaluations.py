@@ -1,7 +1,5 @@
 """Evaluations of a few weights, or of random ones, for tests of what is done with them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Sums of pattern weights: the vector code against the plain functions and the oracle."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Evaluations: sums against a plain loop, explanations, integer weights, files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

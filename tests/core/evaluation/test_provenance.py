@@ -1,7 +1,5 @@
 """What evaluations were fitted to is found again among the files that they are graded on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from glem.core.evaluation.named import load_evaluation

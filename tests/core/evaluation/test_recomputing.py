@@ -1,7 +1,5 @@
 """Evaluators of any linear evaluation: scores against the oracle of evaluations, plain and compiled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

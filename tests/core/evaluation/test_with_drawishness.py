@@ -1,7 +1,5 @@
 """Evaluations with a drawishness of their own: what they predict, and their files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``import glem``: what a notebook needs, loaded when it is used."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The notebooks of the tutorials run, and show what they speak of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The regressor alone and in scikit-learn's hands."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

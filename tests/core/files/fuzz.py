@@ -4,8 +4,6 @@ Whatever is done to a file, its reader refuses it with an error of glem's that n
 reader finds in it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

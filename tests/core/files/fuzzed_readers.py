@@ -1,7 +1,5 @@
 """Every reader of files, with a good file for it and a naive reading to compare with."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,7 +1,5 @@
 """Damage of files: to their bytes, and to the values of JSON, arrays, tables and fields of text."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Readings of files as anyone would write them down, to compare glem's readers with."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Archives of arrays with a header: what they give back, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A reader never sees half a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

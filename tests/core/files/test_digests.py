@@ -1,7 +1,5 @@
 """Digests of arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from glem.core.files.digests import arrays_digest

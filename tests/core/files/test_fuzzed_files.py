@@ -1,7 +1,5 @@
 """A sample of what ``python -m tests.core.files.fuzz --mutations 10000`` does to every reader of files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading strangers' files: packed, cut, damaged, endless."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Small designs for the tests of fitting, with every kind of item, and their dense matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any

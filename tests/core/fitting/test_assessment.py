@@ -1,7 +1,5 @@
 """Errors, calibration and baselines against direct numpy computations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Columns that instances share: nothing is lost, and spreading and gathering are each other's transpose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

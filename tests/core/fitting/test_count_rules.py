@@ -1,7 +1,5 @@
 """The count rules of GLEM section 5.2: kinds against a literal reading, weights against known ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fitters against dense solutions; checkpoints, early stopping, phases."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Likelihood fits of value, drawishness and scale together, against a naive loop and numerical slopes."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

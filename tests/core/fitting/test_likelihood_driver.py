@@ -1,7 +1,5 @@
 """From files of games to a fitted evaluation with a drawishness, by code and by command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

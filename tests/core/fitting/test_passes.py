@@ -1,7 +1,5 @@
 """Designs, links and passes against dense matrices and finite differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

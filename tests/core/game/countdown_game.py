@@ -1,7 +1,5 @@
 """The smallest game that shows the interface: take one to three stones, who takes the last one wins."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

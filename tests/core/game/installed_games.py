@@ -1,7 +1,5 @@
 """Games of the tests, installed for a while as a stranger's distribution would be."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Mirror Nim: two heaps, a move takes one to three stones from one heap; who takes
 equal positions, moves and keys, so that everything that is made of them is equal too.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

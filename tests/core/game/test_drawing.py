@@ -1,7 +1,5 @@
 """Boards as text."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draws by rule and by repetition: in single positions, games between players, self-play and the engine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

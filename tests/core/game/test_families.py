@@ -1,7 +1,5 @@
 """Families of games: members by name, and what goes wrong in a stranger's family."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path

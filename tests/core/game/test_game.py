@@ -1,7 +1,5 @@
 """The interface of a game: what its constructor refuses."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any, NamedTuple, cast
 

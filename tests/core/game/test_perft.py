@@ -1,7 +1,5 @@
 """Perft: known counts, plain against compiled, threads, games that end early."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Game records in columns, and the choice of a format."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

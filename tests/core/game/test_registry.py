@@ -1,7 +1,5 @@
 """Broken plugins in real little distributions: what each one is told, in this process and on the command line."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

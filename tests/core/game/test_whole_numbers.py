@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from glem.core.game.whole_numbers import whole_number

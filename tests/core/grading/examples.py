@@ -1,7 +1,5 @@
 """Results that follow the equations, and commands, for the tests of grading."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

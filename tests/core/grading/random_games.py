@@ -1,7 +1,5 @@
 """Random games of any game, as records and as files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

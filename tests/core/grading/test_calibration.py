@@ -1,7 +1,5 @@
 """Scale and drawishness by maximum likelihood, and what a fit to other games makes of evaluations."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gradings of files, and the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

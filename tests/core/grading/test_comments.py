@@ -1,7 +1,5 @@
 """Scores in comments: which side they speak for, what they count in, and which position they belong to."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

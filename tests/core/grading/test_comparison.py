@@ -1,7 +1,5 @@
 """Paired comparisons."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Grades and their errors."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Result distributions against the oracle, and what the paper says that they satisfy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A drawishness fitted from features to values that have none."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

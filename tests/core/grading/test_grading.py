@@ -1,7 +1,5 @@
 """Gradings of arrays: baselines, groups, reliability, comparisons."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Changes written as text, and Algorithm 3: which candidates are accepted, what the log says, what is refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Selecting positions of game records against a replay of every position."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which positions of a game are graded."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

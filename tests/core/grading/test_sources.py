@@ -1,7 +1,5 @@
 """What is graded from outside of glem: files of scores, functions, and the texts that name them."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """An evaluation to label by."""
 
-from __future__ import annotations
-
 import pytest
 
 from glem.core.features.learning import Learning

@@ -1,7 +1,5 @@
 """Quick evaluations and positions for tests of labels, and tasks in worker processes that die."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Games that play themselves: legal, scored rightly, equal for equal seeds, and right about what they have proven."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``glem relabel`` and ``glem improve`` end as they would have, wherever they were killed or interrupted on the way."""
 
-from __future__ import annotations
-
 import signal
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Positions drawn from searches, and labels by search."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Patterns against dictionaries and plain Python, on Othello's features and on made-up ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sparse hash tables and large patterns against dictionaries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

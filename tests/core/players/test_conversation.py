@@ -1,7 +1,5 @@
 """Commands that come while the engine thinks, and lines as they come from outside."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import queue

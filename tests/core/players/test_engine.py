@@ -1,7 +1,5 @@
 """The engine: the game that it keeps, and the player that thinks for it."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sessions of the Go Text Protocol, as programs and strangers hold them."""
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Iterable, Iterator
 from typing import Any

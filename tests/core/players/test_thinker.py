@@ -1,7 +1,5 @@
 """Thinkers: lines that they search or solve, and moves that they choose."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

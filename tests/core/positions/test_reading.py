@@ -1,7 +1,5 @@
 """The guard around every reading of a file, and what used to get past the readers."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Callable

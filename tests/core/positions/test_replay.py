@@ -1,7 +1,5 @@
 """The compiled replay against plain Python, on a real game and on one whose positions have fields of several types."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Running this file writes it: ``python tests/core/report/report_example.py report.html``.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The report: whole, closed, accessible, and unharmed by hostile names and missing numbers."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

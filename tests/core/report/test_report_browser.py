@@ -4,8 +4,6 @@ The report is opened from the file alone. A second page holds it in frames of bo
 it measures.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Two sides have men on a row of cells. A man steps to a neighbouring cell and tak
 has lost; who cannot move has drawn. Every step but a capture can be taken back.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

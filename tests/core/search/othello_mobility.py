@@ -1,7 +1,5 @@
 """A small evaluation of Othello for tests of the search: mobility and corners, in hundredths of a disc."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

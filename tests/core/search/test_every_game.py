@@ -1,7 +1,5 @@
 """The search of every installed game: plain Python and compiled code agree in score, variation and nodes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

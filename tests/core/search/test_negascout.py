@@ -1,7 +1,5 @@
 """The search against plain negamax, and plain against compiled."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

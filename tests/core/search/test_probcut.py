@@ -1,7 +1,5 @@
 """Multi-ProbCut: the regression on scores of known law, parameters as arrays, files, and fitting end to end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Limits, the stop, results and errors of a searcher."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The solver of games that bring none: exact to the end, honest about what a limit ended."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The transposition table: packing, replacement, torn entries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

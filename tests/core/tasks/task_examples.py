@@ -1,7 +1,5 @@
 """Tasks for worker processes, in a module that those can import."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

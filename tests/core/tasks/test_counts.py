@@ -1,7 +1,5 @@
 """Counts and intervals in sentences."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Journals: nothing that was written is lost, nothing torn is believed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Progress in lines of text, for those who read them later."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

@@ -1,7 +1,5 @@
 """Unfinished work is one process's at a time, and nothing is removed that glem did not make."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

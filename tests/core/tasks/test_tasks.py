@@ -1,7 +1,5 @@
 """Tasks over workers: equal results whatever their number, and when they die."""
 
-from __future__ import annotations
-
 import itertools
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Single games: clocks, adjudication, records."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Openings from files of all kinds, and by choice."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

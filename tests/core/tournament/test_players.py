@@ -1,7 +1,5 @@
 """Players without a search, and the texts of players."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

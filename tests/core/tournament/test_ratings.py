@@ -1,7 +1,5 @@
 """Joint ratings of the players of a tournament."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whole tournaments: the same games whatever happens on the way."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """``glem match`` and ``glem tournament`` as a user runs them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """Tournaments of quick players, and games in worker processes that die."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -4,8 +4,6 @@ Its second argument, if any, is a file to which it adds a line for each search; 
 whether they have.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Files as people have them, and damaged ones, through the commands: graded, or left out with counted reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Grading on PGN: the five games that the documentation grades by hand, and the engine games of the data sets."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Chess: FEN, UCI and SAN, against python-chess and where they are wrong."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading PGN: against python-chess on whole and on damaged games, and what becomes of files as people have them."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Games spelt otherwise than the standard: read by python-chess, with what their comments say."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Chess games written as PGN: read again by glem, by python-chess and, where it is installed, by pgn-extract."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Quiet positions, by chess's tactical moves, and positions in which exchanges were played out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Chess: the rules against python-chess in random games, chess and Chess960; perft; the hash key."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import chess

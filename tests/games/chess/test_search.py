@@ -1,7 +1,5 @@
 """The search on chess: draws that are claimed, wins that stand, and values by trying everything."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import chess

@@ -1,7 +1,5 @@
 """UCI engines as players and as scorers, the well-behaved and the others."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

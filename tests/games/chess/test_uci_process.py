@@ -1,7 +1,5 @@
 """``glem engine chess`` as python-chess runs it, with its real search. It compiles: where the data sets are."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Connect Four's rules against naive ones, published counts, and its search against brute force."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

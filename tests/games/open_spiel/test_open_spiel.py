@@ -1,7 +1,5 @@
 """Wrapped games of OpenSpiel against pyspiel itself, and against glem's own Connect Four."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Files of Othello games, read whole: for the tests of their formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Games in GGF: as boards send them, in files, and damaged; and games written as WTHOR."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import attrs

@@ -1,7 +1,5 @@
 """Sessions of the NBoard protocol, as boards and strangers hold them."""
 
-from __future__ import annotations
-
 import os
 import queue
 import re

@@ -1,7 +1,5 @@
 """Text forms of Othello."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Othello's rules against the naive ones, on positions of random games and on random boards."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Positions with scores from outside: lines, tables, OBF."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rules for one position at a time against the rules, on positions of random games and on random boards."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from glem.core.compiling.kernels import compiled, kernel

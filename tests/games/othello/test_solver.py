@@ -1,7 +1,5 @@
 """The endgame solver against the naive one, in every convention, and its limits."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any, cast

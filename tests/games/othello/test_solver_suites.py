@@ -1,7 +1,5 @@
 """The endgame solver on suites of solved positions from elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Transcripts, tables of them, and Logistello's book format."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """WTHOR files: the real database, and every kind of damage."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path

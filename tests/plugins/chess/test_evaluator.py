@@ -1,7 +1,5 @@
 """Chess's evaluator for the search against the oracle of evaluations: chains of updates, all kinds of moves."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features of chess against python-chess, in plain Python and compiled, and from both players' sides."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

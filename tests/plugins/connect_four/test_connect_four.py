@@ -1,7 +1,5 @@
 """Connect Four's features against naive ones."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

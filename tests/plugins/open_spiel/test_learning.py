@@ -1,7 +1,5 @@
 """Learning from OpenSpiel's observations: features, patterns, and the way from games to a match."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

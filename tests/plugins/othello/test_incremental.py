@@ -1,7 +1,5 @@
 """Othello's incremental evaluator: chains of updates against the oracle of evaluations, and what it does not cover."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from glem.core.compiling.columns import position_at

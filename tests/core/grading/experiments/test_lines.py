@@ -1,7 +1,5 @@
 """Straight lines and correlations."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

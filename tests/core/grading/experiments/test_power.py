@@ -1,7 +1,5 @@
 """Grades against processing power, with scorers whose values are known."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

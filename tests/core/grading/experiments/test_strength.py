@@ -1,7 +1,5 @@
 """Grades beside ratings, on games whose comments are known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
