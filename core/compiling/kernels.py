@@ -54,6 +54,8 @@ from glem.core.compiling.plain_python import PlainRulesWarning
 __all__ = [
     "HAS_FAST_PEXT",
     "LINKS",
+    "ONE",
+    "ZERO",
     "PlainRulesWarning",
     "UncompilableError",
     "cache_folder",
@@ -89,6 +91,9 @@ if LINKS:
 
     _dispatcher = LinkingDispatcher
     _overload_options |= OVERLOAD_OPTIONS
+
+ONE, ZERO = np.uint64(1), np.uint64(0)
+"""What boards of 64 bits are shifted and compared with."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, trailing_zeros
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation.integers.pattern_sums import values_in
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
@@ -24,8 +24,6 @@ from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
 from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_sums, products, sum_of_lane
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _MATERIAL = 5
 """The first terms: the kinds of pieces but the king."""
 _TERM_WORDS = -(-len(TERMS) // TERMS_TOGETHER) * TERMS_TOGETHER
@@ -72,10 +70,10 @@ def _start(accumulators: Any, target: np.int64, position: Position, data: ChessT
         accumulators[target + word] = np.uint16(0)
     pieces = occupied_squares(position)
     nothing = np.int64(_NO_ROW)
-    while pieces != _ZERO:
+    while pieces != ZERO:
         square = np.uint64(trailing_zeros(pieces))
-        pieces &= pieces - _ONE
-        black = np.int64((~position.white >> square) & _ONE)
+        pieces &= pieces - ONE
+        black = np.int64((~position.white >> square) & ONE)
         row = _row(black, np.int64(kind_at(position, square)), np.int64(square))
         change_sums(accumulators, target, target, data.rows, nothing, nothing, row)
 
@@ -91,8 +89,8 @@ def _update(
     less = _row(black, kind, begin)
     less_too = np.int64(_NO_ROW)
     occupied = before.pawns | before.knights | before.bishops | before.rooks | before.queens | before.kings
-    if (occupied >> np.uint64(end)) & _ONE != _ZERO:
-        is_white = np.int64((before.white >> np.uint64(end)) & _ONE)
+    if (occupied >> np.uint64(end)) & ONE != ZERO:
+        is_white = np.int64((before.white >> np.uint64(end)) & ONE)
         if is_white != black:
             # A king takes its own rook: castling.
             less_too = _row(black, np.int64(3), end)

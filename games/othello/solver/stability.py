@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import kernel, pext, popcount
-
-_ZERO = np.uint64(0)
+from glem.core.compiling.kernels import ZERO, kernel, pext, popcount
 
 
 def _away(down: int, right: int, distance: int) -> np.uint64:
@@ -72,8 +70,8 @@ def stable_discs(workspace: Any, own: Any, opponent: Any) -> Any:
     stable = north | (south << np.uint64(56)) | _in_column(west) | (_in_column(east) << _S7)
     inner = own & _INNER
     stable |= inner & row & column & falling & rising
-    known = _ZERO
-    while stable != known and stable != _ZERO:
+    known = ZERO
+    while stable != known and stable != ZERO:
         known = stable
         stable |= (
             inner

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.features.sides import Boards
 
 KINDS = ("pawn", "knight", "bishop", "rook", "queen", "king")
 """By the numbers that they have in tables."""
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _FOLDED = ("knight", "bishop", "rook", "queen")
 
 
@@ -63,10 +61,10 @@ _COUNT = len(PLACEMENT)
 
 
 def _add(pieces: np.uint64, kind: int, mirror: int, sign: int, values: Any, first: int) -> None:
-    while pieces != _ZERO:
+    while pieces != ZERO:
         place = _FLAT[64 * kind + (trailing_zeros(pieces) ^ mirror)]
         values[first + place] += sign
-        pieces &= pieces - _ONE
+        pieces &= pieces - ONE
 
 
 def write_placement(boards: Boards, values: Any, first: int) -> None:

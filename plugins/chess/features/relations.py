@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from glem.core.compiling.kernels import ONE
 from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.features.placement import KINDS, square_name
 from glem.plugins.chess.features.sides import Boards, Side, has
 
-_ONE = np.uint64(1)
 _CONTENTS = ("empty", *(f"own {kind}" for kind in KINDS), *(f"opponent's {kind}" for kind in KINDS))
 
 SQUARES = tuple(
@@ -61,10 +61,10 @@ def write_squares(boards: Boards, values: Any, first: int) -> None:
     highest = other.knights | other.bishops | other.rooks | other.queens | other.king
     for square in range(64):
         place = np.uint64(square)
-        value = (low >> place) & _ONE
-        value |= ((middle >> place) & _ONE) << _ONE
-        value |= ((high >> place) & _ONE) << np.uint64(2)
-        value |= ((highest >> place) & _ONE) << np.uint64(3)
+        value = (low >> place) & ONE
+        value |= ((middle >> place) & ONE) << ONE
+        value |= ((high >> place) & ONE) << np.uint64(2)
+        value |= ((highest >> place) & ONE) << np.uint64(3)
         values[first + square] = value
 
 
