@@ -111,6 +111,12 @@ def legal_moves(position: Position, moves: Any, start: int) -> int:
     return count
 
 
+def listed_moves(position: Position) -> list[int]:
+    """List the legal moves in the order of their squares."""
+    moves = np.zeros(64, np.int32)
+    return [int(move) for move in moves[: legal_moves(position, moves, 0)]]
+
+
 @inlined
 def count_moves(position: Position) -> int:
     """Count the legal moves, the lone pass included."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,24 +68,21 @@ def parse_go(words: Sequence[str]) -> Go:
         A number is missing or is none.
     """
     found: dict[str, Any] = {}
-    place = 0
-    while place < len(words):
-        word = words[place]
-        place += 1
+    rest = deque(words)
+    while rest:
+        word = rest.popleft()
         if word in _FLAGS:
             found[word] = True
         elif word in _NUMBERS:
-            text = words[place] if place < len(words) else ""
-            place += 1
+            text = rest.popleft() if rest else ""
             number = whole_number(text, -(10**18))
             if number is None:
                 raise BadInputError(f"go {word} needs a whole number, got {text!r}")
             found[word] = min(number, _MOST_NUMBER)
         elif word == _MOVES:
-            begin = place
-            while place < len(words) and words[place] not in (*_NUMBERS, *_FLAGS):
-                place += 1
-            found[_MOVES] = tuple(words[begin:place])
+            found[_MOVES] = ()
+            while rest and rest[0] not in (*_NUMBERS, *_FLAGS):
+                found[_MOVES] += (rest.popleft(),)
     return Go(**found)
 
 
