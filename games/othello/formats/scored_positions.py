@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
@@ -38,16 +38,9 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 _FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}[ \t]*[XxOo*BbWw]?[ \t,;]*[+-]?\d")
 
 
-def _content_table(black: bytes, white: bytes, empty: bytes) -> NDArray[np.uint8]:
-    table = np.full(256, _OTHER, np.uint8)
-    for value, characters in ((_EMPTY, empty), (_BLACK, black), (_WHITE, white)):
-        table[list(characters)] = value
-    return table
-
-
-_CONTENT = _content_table(b"Xx*Bb#", b"OoWw0", b"-._")
+_CONTENT = char.classes((b"Xx*Bb#", _BLACK), (b"OoWw0", _WHITE), (b"-._", _EMPTY), other=_OTHER)
 # A zero behind the board is a score, no side to move.
-_SIDE = _content_table(b"Xx*Bb", b"OoWw", b"")
+_SIDE = char.classes((b"Xx*Bb", _BLACK), (b"OoWw", _WHITE), other=_OTHER)
 
 
 def recognizes_lines(head: bytes) -> bool:

@@ -7,6 +7,7 @@ feature between a square and its image on the other wing.
 from typing import Any
 
 import numpy as np
+from chess import SQUARE_NAMES
 
 from glem.core.compiling.kernels import ONE, ZERO, trailing_zeros
 from glem.core.features.features import AtomicFeature
@@ -18,21 +19,16 @@ KINDS = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _FOLDED = ("knight", "bishop", "rook", "queen")
 
 
-def square_name(square: int) -> str:
-    """Name of a square such as ``e4``."""
-    return "abcdefgh"[square & 7] + "12345678"[square >> 3]
-
-
 def _folded(kind: str, square: int) -> int:
     return min(square, square ^ 7) if kind in _FOLDED else square
 
 
 def _feature(kind: str, square: int) -> AtomicFeature:
     places = sorted({square, square ^ 7 if kind in _FOLDED else square})
-    ours = " and ".join(square_name(place) for place in places)
-    theirs = " and ".join(square_name(place ^ 56) for place in places)
+    ours = " and ".join(SQUARE_NAMES[place] for place in places)
+    theirs = " and ".join(SQUARE_NAMES[place ^ 56] for place in places)
     description = f"Own {kind}s on {ours} less the opponent's on {theirs}, from the side to move's view."
-    return AtomicFeature(f"{kind}_{square_name(square)}", -len(places), len(places), description, group="placement")
+    return AtomicFeature(f"{kind}_{SQUARE_NAMES[square]}", -len(places), len(places), description, group="placement")
 
 
 PLACEMENT_SQUARES = tuple(
