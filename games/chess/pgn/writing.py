@@ -36,7 +36,8 @@ def write_pgn(game: Game, records: GameRecords, /) -> Iterator[bytes]:
         board = to_board(game.initial_position if records.starts is None else records.start_of(index), chess960=True)
         result = _result(records, index)
         tags = _tags(records, index, board, result)
-        lines = (f'[{name} "{_escaped(value)}"]\n' for name, value in tags.items())
+        escaped = str.maketrans({"\\": r"\\", '"': r"\""})
+        lines = (f'[{name} "{value.translate(escaped)}"]\n' for name, value in tags.items())
         yield "".join([*lines, "\n", _movetext(records, index, board, result), "\n\n"]).encode()
 
 
@@ -64,10 +65,6 @@ def _tags(records: GameRecords, index: int, board: chess.Board, result: str) -> 
     if "end" in records.extra:
         tags["Termination"] = _TERMINATIONS.get(records.name("end", index), "normal")
     return tags
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"")
 
 
 def _movetext(records: GameRecords, index: int, board: chess.Board, result: str) -> str:

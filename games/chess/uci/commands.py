@@ -6,6 +6,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -183,9 +184,7 @@ class GameLine:
     def _go_to(self, fen: str, texts: Sequence[str], chess960: bool) -> None:
         if self._start != (fen, chess960):
             self._begin(fen, chess960=chess960)
-        common = 0
-        while common < min(len(texts), len(self._texts)) and texts[common] == self._texts[common]:
-            common += 1
+        common = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(texts, self._texts, strict=False))))
         while len(self._texts) > common:
             self._texts.pop()
             self._positions.pop()
