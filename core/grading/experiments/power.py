@@ -177,7 +177,9 @@ class PowerExperiment:
         def cells(line: LineFit | None) -> tuple[str, str]:
             if line is None:
                 return "", ""
-            return f"{line.slope:+.4f} ± {line.slope_error:.4f}", f"{line.r_squared:.3f}"
+            # Two points leave no error.
+            slope = f"{line.slope:+.4f} ± {line.slope_error:.4f}".removesuffix(" ± nan")
+            return slope, f"{line.r_squared:.3f}"
 
         return Table(
             "Straight lines: gain in grade of a doubling",
