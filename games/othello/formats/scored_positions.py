@@ -6,7 +6,7 @@ missing, ``X`` is to move.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +18,13 @@ from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
 from glem.core.positions.validation import BadRecords
-from glem.games.othello.formats.text_fields import (
-    ABSENT,
-    BAD,
-    Spans,
-    is_table,
-    lines_of,
-    not_empty,
-    skip_blanks,
-    table_blocks,
-)
+from glem.games.othello.formats.text_fields import ABSENT, BAD, Spans, TableFormat, lines_of, not_empty, skip_blanks
 
 _GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
 _EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "position": ("obf", "position", "board"),
-    "score": ("score", "value", "label"),
-}
+TABLE = TableFormat(
+    {"position": ("obf", "position", "board"), "score": ("score", "value", "label")}, required=("position", "score")
+)
 _FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}[ \t]*[XxOo*BbWw]?[ \t,;]*[+-]?\d")
 
 
@@ -46,11 +36,6 @@ _SIDE = char.classes((b"Xx*Bb", _BLACK), (b"OoWw", _WHITE), other=_OTHER)
 def recognizes_lines(head: bytes) -> bool:
     """Whether the first bytes of a file look like lines of positions."""
     return _FIRST_BOARD.match(head) is not None
-
-
-def recognizes_table(head: bytes) -> bool:
-    """Whether the first bytes of a file look like a table with columns of positions and scores."""
-    return is_table(head, _COLUMNS, tuple(_COLUMNS))
 
 
 @kernel
@@ -167,5 +152,5 @@ def read_position_table(
     The position's column is called ``obf``, ``position`` or ``board``, that of the score ``score``, ``value`` or
     ``label``; other columns are not looked at. All else as in :func:`read_position_lines`.
     """
-    for block in table_blocks(path, _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
+    for block in TABLE.blocks(path, lines=chunk_positions, max_bytes=max_bytes):
         yield _check_lines(game, path, block.rows, block.column("position"), block.column("score"), skip_bad)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
@@ -142,53 +143,6 @@ def lines_of(block: LineBlock) -> Spans:
     return Spans(block.data, block.starts, block.ends)
 
 
-def _header_columns(
-    header: str, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]
-) -> tuple[str, dict[str, int]]:
-    """Find columns in a header line.
-
-    Parameters
-    ----------
-    header
-        Column names between commas, semicolons or tabs.
-    wanted
-        What is looked for, to the names that it goes by, in lower case.
-    required
-        What must be there.
-
-    Returns
-    -------
-    delimiter, columns
-        The delimiter, and what was found to its place, from 0.
-
-    Raises
-    ------
-    BadInputError
-        Two columns go by names of one thing, or a required one is missing.
-    """
-    delimiter = max(",;\t", key=header.count)
-    names = [name.strip(' \t\r"').lower() for name in header.split(delimiter)]
-    columns = {}
-    for thing, known in wanted.items():
-        found = [place for place, name in enumerate(names) if name in known]
-        if len(found) > 1:
-            raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
-        if found:
-            columns[thing] = found[0]
-        elif thing in required:
-            raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
-    return delimiter, columns
-
-
-def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]) -> bool:
-    """Whether the first bytes of a file look like a table with the required columns."""
-    try:
-        _header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
-    except BadInputError:
-        return False
-    return True
-
-
 def not_empty(parts: Iterable[_Part], path: Path, expected: str) -> Iterator[_Part]:
     """Hand out what was read of a file, and raise :class:`BadInputError` behind it where nothing was, good or bad."""
     found = False
@@ -226,32 +180,67 @@ class Table(NamedTuple):
         return Spans(data, at, stop)
 
 
-def table_blocks(
-    path: Path, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str], *, lines: int, max_bytes: int
-) -> Iterator[Table]:
-    """Read a table with a header line in blocks of rows.
+@define(frozen=True)
+class TableFormat:
+    """Tables with a header line, whose columns lie between commas, semicolons or tabs.
 
     Parameters
     ----------
-    path, lines, max_bytes
-        As in :func:`glem.core.files.packed.line_blocks`.
-    wanted, required
-        As in :func:`_header_columns`.
-
-    Raises
-    ------
-    BadInputError
-        The file is empty, cannot be read, or its header is not as it must be.
+    columns
+        What is looked for, to the names that it goes by, in lower case.
+    required
+        What must be there.
     """
-    delimiter, columns = "", dict[str, int]()
-    for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
-        rows = block
-        if block.first_number == 1:
-            try:
-                delimiter, columns = _header_columns(block.text(0), wanted, required)
-            except BadInputError as error:
-                raise BadInputError(f"{path}:1: {error}") from None
-            rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
-        yield Table(rows, delimiter, columns)
-    if not columns:
-        raise BadInputError(f"{path}: the file is empty, expected a header line")
+
+    columns: Mapping[str, tuple[str, ...]]
+    required: Sequence[str]
+
+    def recognizes(self, head: bytes) -> bool:
+        """Whether the first bytes of a file look like such a table."""
+        try:
+            self._found_in(head.split(b"\n", 1)[0].decode("ascii", "replace"))
+        except BadInputError:
+            return False
+        return True
+
+    def _found_in(self, header: str) -> tuple[str, dict[str, int]]:
+        """Find the delimiter of a header line, and what it names to its place, from 0.
+
+        Raises
+        ------
+        BadInputError
+            Two columns go by names of one thing, or a required one is missing.
+        """
+        delimiter = max(",;\t", key=header.count)
+        names = [name.strip(' \t\r"').lower() for name in header.split(delimiter)]
+        columns = {}
+        for thing, known in self.columns.items():
+            found = [place for place, name in enumerate(names) if name in known]
+            if len(found) > 1:
+                raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
+            if found:
+                columns[thing] = found[0]
+            elif thing in self.required:
+                raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
+        return delimiter, columns
+
+    def blocks(self, path: Path, *, lines: int, max_bytes: int) -> Iterator[Table]:
+        """Read a table in blocks of rows; arguments as in :func:`glem.core.files.packed.line_blocks`.
+
+        Raises
+        ------
+        BadInputError
+            The file is empty, cannot be read, or its header is not as it must be.
+        """
+        delimiter, columns = "", dict[str, int]()
+        for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
+            rows = block
+            if block.first_number == 1:
+                try:
+                    delimiter, columns = self._found_in(block.text(0))
+                except BadInputError as error:
+                    raise BadInputError(f"{path}:1: {error}") from None
+                rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
+            yield Table(rows, delimiter, columns)
+        if not columns:
+            raise BadInputError(f"{path}: the file is empty, expected a header line")

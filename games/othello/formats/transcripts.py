@@ -10,7 +10,7 @@ the game and a number that is 10 on every line of the published book.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +27,17 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
-from glem.games.othello.formats.text_fields import (
-    BAD,
-    Spans,
-    Table,
-    is_table,
-    lines_of,
-    not_empty,
-    skip_blanks,
-    table_blocks,
-)
+from glem.games.othello.formats.text_fields import BAD, Spans, Table, TableFormat, lines_of, not_empty, skip_blanks
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "moves": ("game_moves", "moves", "transcript", "game"),
-    "score": ("winner", "score", "result", "black_score"),
-}
+TABLE = TableFormat(
+    {
+        "moves": ("game_moves", "moves", "transcript", "game"),
+        "score": ("winner", "score", "result", "black_score"),
+    },
+    required=("moves",),
+)
 _FIRST_MOVES = re.compile(rb"\s*(?:[a-hA-H][1-8]\s*){2}")
 _FIRST_COLORED_MOVE = re.compile(rb"\s*[+-][a-h][1-8]")
 _NO_MOVE = 255
@@ -60,7 +54,7 @@ def _move_table() -> NDArray[np.uint8]:
     return table
 
 
-_TABLE = _move_table()
+_MOVES = _move_table()
 
 
 @define(frozen=True, eq=False)
@@ -132,7 +126,7 @@ def _moves_of(
     moves = np.empty(len(spans.data) // 2 + 1, np.uint8)
     sides = np.zeros(len(moves), np.int8)
     offsets, behind = np.zeros(count + 1, np.int64), np.empty(count, np.int64)
-    _write_moves(*spans, _TABLE, int(signs), moves, sides, offsets, behind)
+    _write_moves(*spans, _MOVES, int(signs), moves, sides, offsets, behind)
     count = int(offsets[-1])
     return moves[:count].copy(), offsets, sides[:count].copy(), spans.behind(behind)
 
@@ -171,11 +165,6 @@ def _table_lines(block: Table) -> MoveLines:
 def recognizes_transcripts(head: bytes) -> bool:
     """Whether the first bytes of a file look like transcripts."""
     return _FIRST_MOVES.match(head) is not None
-
-
-def recognizes_table(head: bytes) -> bool:
-    """Whether the first bytes of a file look like a table with a column of moves."""
-    return is_table(head, _COLUMNS, ("moves",))
 
 
 def recognizes_logbook(head: bytes) -> bool:
@@ -227,7 +216,7 @@ def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
     be missing, ``winner``, ``score``, ``result`` or ``black_score``; other columns are not looked at. All else as in
     :func:`read_transcripts`.
     """
-    blocks = table_blocks(path, _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
+    blocks = TABLE.blocks(path, lines=chunk_games, max_bytes=max_bytes)
     lines = ((block.rows, _table_lines(block)) for block in blocks)
     return _checked_lines(game, path, lines, skip_bad=skip_bad)
 

@@ -7,7 +7,7 @@ import numpy as np
 from glem.core.compiling.kernels import ONE, ZERO, inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import king_attacks
 from glem.plugins.chess.features.rows import terms
-from glem.plugins.chess.features.sides import Boards, Pieces, Side, king_zone, piece_attacks, union
+from glem.plugins.chess.features.sides import Pieces, Side, king_zone, piece_attacks, union
 
 _KINDS = ("knight", "bishop", "rook", "queen")
 _SQUARES = "Squares that {}s attack, without those of own pieces and those that the other side's pawns attack."
@@ -72,13 +72,20 @@ def _kind_attacks(
 
 
 def side_with_mobility(
-    boards: Boards, own_pawn_attacks: np.uint64, hostile_pawn_attacks: np.uint64, sign: int, values: Any, first: int
+    pieces: Pieces,
+    castling: np.uint64,
+    occupied: np.uint64,
+    own_pawn_attacks: np.uint64,
+    hostile_pawn_attacks: np.uint64,
+    hostile_king: np.uint64,
+    sign: int,
+    values: Any,
+    first: int,
 ) -> Side:
-    """Find what the boards' own side attacks, and add ``sign`` times its mobility to the terms from ``first`` on."""
-    pieces, everything = boards.own, union(boards.own)
-    occupied = everything | union(boards.other)
+    """Find what a side attacks, and add ``sign`` times its mobility to the terms from ``first`` on."""
+    everything = union(pieces)
     area = ~(everything | hostile_pawn_attacks)
-    zone = king_zone(boards.other.king)
+    zone = king_zone(hostile_king)
     by_knights, knight_count = _kind_attacks(0, pieces.knights, occupied, area, zone, sign, values, first)
     by_bishops, bishop_count = _kind_attacks(1, pieces.bishops, occupied, area, zone, sign, values, first)
     by_rooks, rook_count = _kind_attacks(2, pieces.rooks, occupied, area, zone, sign, values, first)
@@ -86,4 +93,4 @@ def side_with_mobility(
     by_king = king_attacks(np.uint64(trailing_zeros(pieces.king)))
     attacks = Pieces(own_pawn_attacks, by_knights, by_bishops, by_rooks, by_queens, by_king)
     attackers = np.int64(knight_count + bishop_count + rook_count + queen_count)
-    return Side(pieces, attacks, everything, union(attacks), boards.castling & everything, attackers)
+    return Side(pieces, attacks, everything, union(attacks), castling & everything, attackers)

@@ -45,11 +45,16 @@ def write_terms_and_sides(boards: Boards, values: Any, first: int) -> tuple[Side
     for place in range(_COUNT):
         values[first + place] = 0
     own_all, all_others = union(boards.own), union(boards.other)
+    occupied = own_all | all_others
     by_pawns = pawn_attacks(boards.own.pawns)
     by_other_pawns = byte_swap(pawn_attacks(byte_swap(boards.other.pawns)))
-    opposite = Boards(boards.other, boards.own, boards.castling)
-    mover = side_with_mobility(boards, by_pawns, by_other_pawns, 1, values, first + _MOBILITY)
-    other = side_with_mobility(opposite, by_other_pawns, by_pawns, -1, values, first + _MOBILITY)
+    castling, place = boards.castling, first + _MOBILITY
+    mover = side_with_mobility(
+        boards.own, castling, occupied, by_pawns, by_other_pawns, boards.other.king, 1, values, place
+    )
+    other = side_with_mobility(
+        boards.other, castling, occupied, by_other_pawns, by_pawns, boards.own.king, -1, values, place
+    )
     own_pieces = own_all & ~(boards.own.pawns | boards.own.king)
     other_pieces = all_others & ~(boards.other.pawns | boards.other.king)
     hanging = popcount(mover.attacked & ~other.attacked & other_pieces)
