@@ -62,6 +62,9 @@ if LINKS:
     _dispatcher = LinkingDispatcher
     _overload_options |= OVERLOAD_OPTIONS
 
+ONE, ZERO = np.uint64(1), np.uint64(0)
+"""What boards of 64 bits are shifted and compared with."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.RLock()

@@ -12,6 +12,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records, read_scored_positions
 from glem.core.positions.replay import replay
+from glem.games.othello.formats.text_fields import lines_of
 from glem.games.othello.formats.transcripts import colored_lines, move_lines
 from tests.benchmarks.measuring import tournament_records
 
@@ -63,7 +64,7 @@ def test_read_and_check_text(benchmark: Any, othello: Game, shared: Path, name: 
 )
 def test_parse_text_alone(benchmark: Any, shared: Path, name: str, parse: Any) -> None:
     (block,) = line_blocks(shared / "othello" / "games" / name, lines=200_000)
-    measure(benchmark, len(block.starts), "lines", lambda: parse(block.data, block.starts, block.ends))
+    measure(benchmark, len(block.starts), "lines", lambda: parse(lines_of(block)))
 
 
 @pytest.mark.benchmark(group="parsing", timer=time.process_time)
