@@ -1,11 +1,7 @@
-"""What the benchmarks share: clocks, Markdown tables, searches, games of tournaments, processes with an empty cache."""
+"""What the benchmarks share: clocks, Markdown tables, searches, games of tournaments."""
 
-import os
 import resource
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -83,11 +79,3 @@ def tournament_records(game: Game, folder: Path) -> Iterator[GameRecords]:
     """Read all tournament games in a folder of ``.wtb`` files."""
     for file in sorted(folder.glob("*.wtb")):
         yield from read_records(game, file)
-
-
-def cold_and_warm(program: str) -> list[list[float]]:
-    """Run a program that prints numbers with an empty kernel cache, and again with what it left there."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment, command = {**os.environ, "GLEM_CACHE_DIR": folder}, [sys.executable, "-c", program]
-        outputs = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
-    return [[float(word) for word in output.split()] for output in outputs]

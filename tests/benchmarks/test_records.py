@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.files.packed import line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records, read_scored_positions
 from glem.core.positions.replay import replay
-from glem.games.othello.formats.transcripts import colored_lines, move_lines
 from tests.benchmarks.measuring import tournament_records
 
 pytestmark = pytest.mark.shared
@@ -55,15 +53,6 @@ def test_replay_of_wthor(benchmark: Any, othello: Game, tournament_games: GameRe
 def test_read_and_check_text(benchmark: Any, othello: Game, shared: Path, name: str, count: int) -> None:
     path = shared / "othello" / "games" / name
     measure(benchmark, count, "games", lambda: list(read_records(othello, path)))
-
-
-@pytest.mark.benchmark(group="parsing", timer=time.process_time)
-@pytest.mark.parametrize(
-    ("name", "parse"), [("logbook.gam.gz", colored_lines), ("egaroucid3-selfplay.txt.xz", move_lines)]
-)
-def test_parse_text_alone(benchmark: Any, shared: Path, name: str, parse: Any) -> None:
-    (block,) = line_blocks(shared / "othello" / "games" / name, lines=200_000)
-    measure(benchmark, len(block.starts), "lines", lambda: parse(block.data, block.starts, block.ends))
 
 
 @pytest.mark.benchmark(group="parsing", timer=time.process_time)

@@ -21,7 +21,7 @@ from tests.oracles.chess_boards import numbered_moves, random_game, read_counts
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 GAMES = range(8)
-# `python -m tests.benchmarks.chess_perft_suites` counts them whole.
+# `python -m tests.benchmarks.chess_rules_tables suites` counts them whole.
 MOST_LEAVES = 20_000
 
 
