@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
+from glem.core.players.engine import Engine
 from glem.core.tasks import progress
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
@@ -68,6 +69,20 @@ def mobility(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactor
     path = tmp_path_factory.mktemp("evaluations") / "mobility.npz"
     mobility_evaluation(othello_learning).save(path)
     return str(path)
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The clocks that engines are asked to choose by."""
+    seen: list[Any] = []
+    choose = Engine.choose
+
+    def noting(engine: Engine, *, clock: Any = None, **others: Any) -> Any:
+        seen.append(clock)
+        return choose(engine, clock=clock, **others)
+
+    monkeypatch.setattr(Engine, "choose", noting)
+    return seen
 
 
 @pytest.fixture

@@ -179,20 +179,6 @@ def test_answered_moves_follow_the_limits(searching: PlayerSpec) -> None:
     assert engine.moves == (move,)
 
 
-@pytest.fixture
-def clocks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The clocks that the engine is asked to choose by."""
-    seen: list[Any] = []
-    choose = Engine.choose
-
-    def noting(engine: Engine, *, clock: Clock | None = None, **others: Any) -> Any:
-        seen.append(clock)
-        return choose(engine, clock=clock, **others)
-
-    monkeypatch.setattr(Engine, "choose", noting)
-    return seen
-
-
 def test_clocks_reach_the_player(clocks: list[Any]) -> None:
     ask = "reg_genmove black"
     for told in (
