@@ -1,5 +1,6 @@
 """``glem engine`` as another program runs it: as a process, with pipes."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,10 +12,10 @@ PATIENCE = 300
 RANDOM = ("--player", "random")
 
 
-def talk(typed: str | bytes, *arguments: str) -> str:
+def talk(typed: str | bytes, *arguments: str, game: str = "othello") -> str:
     """What the engine says to a script."""
     process = subprocess.run(
-        [sys.executable, "-m", "glem", "engine", "othello", *arguments],
+        [sys.executable, "-m", "glem", "engine", game, *arguments],
         input=typed.encode() if isinstance(typed, str) else typed,
         capture_output=True,
         timeout=PATIENCE,
@@ -58,6 +59,11 @@ def test_a_script_gets_whole_answers(mobility: str) -> None:
     )
     assert second == first + "=\n\n"
     assert first.startswith("=\n\n= ")
+
+
+def test_the_end_of_a_script_ends_what_has_no_end_of_its_own() -> None:
+    said = talk("uci\nisready\nposition startpos\ngo infinite\n", *RANDOM, game="chess")
+    assert re.search(r"uciok\nreadyok\nbestmove [a-h][1-8][a-h][1-8]\n$", said)
 
 
 def test_garbage_is_answered() -> None:

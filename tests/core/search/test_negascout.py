@@ -11,9 +11,10 @@ from attrs import define
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.named import blank_evaluation
+from glem.core.evaluation.named import blank_evaluation, load_value
 from glem.core.features.evaluators import Evaluator
-from glem.core.game.game import Game
+from glem.core.features.learning import learning_names, load_learning
+from glem.core.game.game import Game, game_names
 from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.probcut import CHECKS, Selectivity
 from glem.core.search.results import Bound, Limits
@@ -102,8 +103,8 @@ def case(request: pytest.FixtureRequest, othello: Game) -> Case:
 
 def test_full_width_values_are_those_of_negamax(case):
     without, with_table = case.searcher(NO_TABLE), case.searcher(SearchSettings(table_mb=1, aspiration=7))
-    for position in case.positions:
-        for depth in range(1, 5):
+    for place, position in enumerate(case.positions):
+        for depth in range(1, 5 if place < 4 else 4):
             expected = value_of(case.game, case.evaluator, position, depth)
             found = without.search(position, Limits(depth=depth))
             assert (found.score, found.bound) == (expected, Bound.EXACT)
@@ -250,6 +251,17 @@ class Guessed:
         )
 
 
+def assert_twins_agree(case: Case, settings: SearchSettings, *limits: Limits) -> None:
+    twins = [Searcher(case.game, case.evaluator, settings, plain=plain) for plain in (False, True)]
+    # The table is kept from search to search: the later results depend on all that went before.
+    for position in case.positions[:5]:
+        for limit in limits:
+            fast, slow = (searcher.search(position, limit, lines=2) for searcher in twins)
+            assert fast.nodes > 0
+            for name in ("lines", "nodes", "depth", "selective_depth"):
+                assert getattr(fast, name) == getattr(slow, name)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -266,13 +278,28 @@ class Guessed:
     indirect=True,
 )
 def test_plain_and_compiled_agree(case, settings):
-    twins = [Searcher(case.game, case.evaluator, settings, plain=plain) for plain in (False, True)]
-    # The table is kept from search to search: the later results depend on all that went before.
-    for position in case.positions[:5]:
-        for limits in (Limits(depth=5), Limits(nodes=300)):
-            compiled_result, plain_result = (searcher.search(position, limits, lines=2) for searcher in twins)
-            for name in ("lines", "nodes", "depth", "selective_depth"):
-                assert getattr(compiled_result, name) == getattr(plain_result, name)
+    assert_twins_agree(case, settings, Limits(depth=5), Limits(nodes=300))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.repeats] * (name == "chess"))  # its search compiles longest
+        for name in sorted({*game_names()} & {*learning_names()})
+    ],
+)
+@pytest.mark.parametrize("selective", [False, True], ids=["full width", "selective"])
+def test_plain_and_compiled_agree_on_every_installed_game(name, selective):
+    learning = load_learning(name)
+    if selective and learning.default_probcut is None:
+        pytest.skip(f"{name} comes without parameters of selective search")
+    evaluator = evaluator_of(load_value("default", learning.game))
+    settings = SearchSettings(table_mb=1, probcut=learning.default_probcut() if selective else None)
+    # Plain Python takes seconds for more where there are so many moves.
+    limits = Limits(depth=6 if selective else 3 if learning.game.max_moves < 100 else 2)
+    assert_twins_agree(
+        Case(learning.game, evaluator, random_positions(learning.game, 5, range(4, 40))), settings, limits
+    )
 
 
 def test_finished_positions_are_not_evaluated():

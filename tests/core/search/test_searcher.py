@@ -64,11 +64,21 @@ def test_a_search_without_a_finished_iteration_has_a_move(othello, searcher):
     assert found.move in dict(children_of(othello, position))
 
 
+def iterations(searcher: Searcher, position: Any, depth: int, lines: int) -> list[SearchResult]:
+    """Results of all iterations of a new search."""
+    searcher.clear()
+    seen: list[SearchResult] = []
+    found = searcher.search(position, Limits(depth=depth), lines=lines, on_iteration=seen.append)
+    assert [result.depth for result in seen] == list(range(1, depth + 1))
+    assert [result.nodes for result in seen] == sorted(result.nodes for result in seen)
+    assert seen[-1].lines == found.lines
+    assert all(len(result.lines) == lines for result in seen)
+    return seen
+
+
 def test_a_stopped_iteration_keeps_the_best_line_so_far(othello, searcher):
     position = random_positions(othello, 1, range(25, 26), seed=3)[0]
-    searcher.clear()
-    complete: list[SearchResult] = []
-    searcher.search(position, Limits(depth=7), on_iteration=complete.append)
+    complete = iterations(searcher, position, 7, 1)
     for nodes in range(complete[-2].nodes + 50, complete[-1].nodes, 400):
         searcher.clear()
         found = searcher.search(position, Limits(nodes=nodes))
@@ -83,9 +93,7 @@ def test_a_stopped_iteration_keeps_the_best_line_so_far(othello, searcher):
 
 def test_lines_of_a_stopped_iteration_tell_their_depths(othello, searcher):
     position = random_positions(othello, 1, range(25, 26), seed=3)[0]
-    searcher.clear()
-    complete: list[SearchResult] = []
-    searcher.search(position, Limits(depth=5), lines=4, on_iteration=complete.append)
+    complete = iterations(searcher, position, 5, 4)
     assert all({line.depth for line in result.lines} == {result.depth} for result in complete)
     of_both = 0
     for nodes in range(complete[-2].nodes + 50, complete[-1].nodes, 100):
@@ -137,8 +145,7 @@ def test_a_stop_given_beforehand_still_gives_a_move(othello, searcher):
     stop = threading.Event()
     stop.set()
     found = searcher.search(othello.initial_position, Limits(depth=60), stop=stop)
-    assert found.stopped
-    assert found.move is not None
+    assert found.stopped and found.move is not None
 
 
 def test_a_stop_does_not_reach_the_next_search(othello, searcher):
@@ -209,16 +216,6 @@ def test_a_single_move_is_searched_too_but_takes_no_time(othello, searcher):
         assert len(found.lines) == 1
         assert found.move == children_of(othello, position)[0][0]
         assert searcher.search(position, Limits(clock=Clock(1000.0))).depth <= 4
-
-
-def test_iterations_are_reported(othello, searcher):
-    searcher.clear()
-    seen: list[SearchResult] = []
-    found = searcher.search(othello.initial_position, Limits(depth=5), on_iteration=seen.append, lines=2)
-    assert [result.depth for result in seen] == [1, 2, 3, 4, 5]
-    assert [result.nodes for result in seen] == sorted(result.nodes for result in seen)
-    assert seen[-1].lines == found.lines
-    assert all(len(result.lines) == 2 for result in seen)
 
 
 def test_a_cleared_searcher_is_as_new(othello):
