@@ -229,12 +229,12 @@ def test_moves_that_are_no_cells_stand_below_the_board() -> None:
 
 def test_registered_game_is_found_by_its_name(positions: glem.Positions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glem.core.game.registry._added", {})  # other tests list what is installed
-    game = evolve(glem.load_game("othello"), name="othello-of-mine")
+    game = evolve(glem.load_game("connect_four"), name="four-of-mine")
     glem.register(game)
-    assert glem.load_game("othello-of-mine") is game is pickle.loads(pickle.dumps(game))
+    assert glem.load_game("four-of-mine") is game is pickle.loads(pickle.dumps(game))
     again = evolve(game)
     glem.register(again)
-    assert glem.load_game("othello-of-mine") is again
+    assert glem.load_game("four-of-mine") is again
     assert len(glem.search(game, evaluation="none", depth=2).lines) == 1
     with pytest.raises(PluginError, match="is installed: choose another name"):
         glem.register(positions.game)

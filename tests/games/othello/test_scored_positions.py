@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
@@ -127,31 +125,6 @@ def test_files_without_positions(tmp_path: Path, name: str, content: bytes) -> N
     packed_by_name(path, content)
     fails(path, "no positions|the file is empty|names no position|a board has 64 squares")
     assert read_all(path, skip_bad=True)[0] == []
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    name=st.sampled_from(["a.txt", "a.csv", "a.obf"]),
-    content=st.one_of(
-        st.binary(max_size=200),
-        st.lists(
-            st.sampled_from([START, START[3:], " ", "X", ";", "D3:4", ",", "\n", "+3", "-", "\r"]), max_size=20
-        ).map("".join),
-    ),
-)
-def test_any_text(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes | str) -> None:
-    path = tmp_path_factory.mktemp("any") / name
-    text = content if isinstance(content, bytes) else content.encode()
-    path.write_bytes(b"board,score\n" + text if name == "a.csv" else text)
-    options = {"format": "positions"} if name == "a.txt" else {}
-    found, labels, problems = read_all(path, skip_bad=True, **options)
-    assert all(abs(label) <= 64 for label in labels)
-    assert all(int(own) & int(opponent) == 0 for own, opponent in found)
-    try:
-        assert len(read_all(path, **options)[0]) == len(found)
-    except BadInputError as error:
-        assert "\n" not in str(error)
-        assert problems
 
 
 def test_obf_labels(tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
@@ -162,28 +160,6 @@ def test_files_without_games(tmp_path: Path, name: str, content: bytes) -> None:
     records = read_all(path, skip_bad=True)
     assert len(records) == 0
     assert records.skipped > 0
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    name=st.sampled_from(["a.txt", "a.gam", "a.csv"]),
-    content=st.one_of(
-        st.binary(max_size=200),
-        st.text('f5d6c3-+: ,\n"\r0x', max_size=60).map(str.encode),
-        st.text("f5d6c3-+: ,\n", max_size=60).map(lambda text: b"moves,score\n" + text.encode()),
-    ),
-)
-def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes) -> None:
-    path = tmp_path_factory.mktemp("bytes") / name
-    path.write_bytes(content)
-    records = read_all(path, format=format_of(name), skip_bad=True)
-    for moves in games_of(records):
-        assert replayed(moves).illegal_at == -1
-    try:
-        assert len(read_all(path, format=format_of(name))) == len(records)
-    except BadInputError as error:
-        assert records.skipped > 0
-        assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize("name", ["games.txt", "games.txt.gz", "games.txt.xz"])
