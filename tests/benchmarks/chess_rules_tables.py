@@ -13,7 +13,6 @@ files of the shared data hold 4.9 million million leaves.
 import argparse
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 from functools import partial
@@ -22,7 +21,7 @@ from pathlib import Path
 from glem.core.game.perft import perft
 from glem.games.chess import CHESS
 from glem.games.chess.notation import parse_position
-from tests.benchmarks.measuring import median_seconds, table_header, table_row, timed
+from tests.benchmarks.measuring import median_seconds, medians_in_turn, table_header, table_row, timed
 from tests.oracles.chess_boards import read_counts
 
 POSITIONS = (
@@ -52,12 +51,10 @@ def print_perft(rounds: int) -> None:
     """Print a table row per position."""
     start = median_seconds(lambda: count_with_stockfish(POSITIONS[0][1], 1, 20), 5)
     table_header("position", "depth", "leaves", "glem, million/s", "Stockfish, million/s", "ratio")
-    for name, *asked in POSITIONS:
-        programs = (count_with_glem, count_with_stockfish)
-        rounds_of_both = [[timed(partial(count, *asked))[1] for count in programs] for _ in range(rounds)]
-        glem, other = (statistics.median(seconds) for seconds in zip(*rounds_of_both, strict=True))
+    for name, fen, depth, leaves in POSITIONS:
+        works = (partial(count, fen, depth, leaves) for count in (count_with_glem, count_with_stockfish))
+        glem, other = medians_in_turn(*works, rounds=rounds)
         other -= start
-        _, depth, leaves = asked
         rates = f"{leaves / glem / 1e6:.0f} | {leaves / other / 1e6:.0f} | {other / glem:.2f}"
         table_row(name, depth, f"{leaves:,}", rates)
 

@@ -28,7 +28,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
-from tests.benchmarks.measuring import table_header, table_row, tournament_records
+from tests.benchmarks.measuring import medians_in_turn, table_header, table_row, tournament_records
 from tests.oracles.fitting import byte_count, phases_of, predicted, sums
 
 GAME = "othello"
@@ -95,18 +95,6 @@ def held_out_errors(errors: NDArray[Any], held: NDArray[np.bool_], played: NDArr
     return [f"{root_mean(errors[rows]):.3f}" for rows in chosen]
 
 
-def median_times(*works: Callable[[], object], rounds: int = 15) -> list[float]:
-    """Median CPU time of each piece of work on one thread, all of them in turn, after a first round."""
-    times: list[list[float]] = [[] for _ in works]
-    for number in range(rounds + 1):
-        for work, taken in zip(works, times, strict=True):
-            start = time.thread_time()
-            work()
-            if number:
-                taken.append(time.thread_time() - start)
-    return [float(np.median(taken)) for taken in times]
-
-
 def whole(bench: Bench) -> None:
     """Print the time and memory of reading, labelling, indexing and fitting all of WTHOR with two threads."""
     clock, cpu = time.perf_counter(), time.process_time()
@@ -145,7 +133,7 @@ def passes(bench: Bench) -> None:
         residuals = labels - matrix @ dense
         _ = matrix.T @ residuals
 
-    own, theirs = median_times(lambda: problem.errors_and_gradient(weights), products)
+    own, theirs = medians_in_turn(lambda: problem.errors_and_gradient(weights), products, rounds=15)
     memory = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     table_header("one pass over", "positions/s", "memory")
     for name, seconds, size in (

@@ -45,6 +45,12 @@ def median_seconds(work: Callable[[], Any], rounds: int) -> float:
     return statistics.median(timed(work)[1] for _ in range(rounds))
 
 
+def medians_in_turn(*works: Callable[[], Any], rounds: int) -> list[float]:
+    """Return the median processor time of each piece of work, all of them in turn, after a first round."""
+    times = [[timed(work)[1] for work in works] for _ in range(rounds + 1)]
+    return [statistics.median(seconds) for seconds in zip(*times[1:], strict=True)]
+
+
 @define(frozen=True)
 class Searches:
     """Searches of some positions."""

@@ -15,7 +15,6 @@ from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled, mix
 from glem.core.configurations.mining import mine
 from glem.core.evaluation.integers.recomputing import recomputing_evaluator
@@ -24,9 +23,8 @@ from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.features.learning import Learning
 from glem.core.game.game import legal_moves, play
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.reading import read_records
-from glem.core.positions.replay import replay
 from glem.plugins.othello.incremental import incremental_evaluator
+from tests.benchmarks.tournament_positions import sample
 from tests.core.evaluation.linear_evaluations import random_weights
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
@@ -124,12 +122,8 @@ def test_moves_with_the_general_evaluator(benchmark: BenchmarkFixture, evaluatio
 
 @pytest.fixture(scope="module")
 def configurations(shared: Path, othello_learning: Learning) -> LinearEvaluation:
-    """The commonest configurations of up to three squares in the games of a year, with random weights."""
-    game = othello_learning.game
-    (games,) = read_records(game, shared / "othello" / "wthor" / "WTH_2001.wtb")
-    played = replay(game, games)
-    chosen = np.random.default_rng(1).permutation(len(played.ply))[:MINED_FROM]
-    values = othello_learning.features.values(rows_of(played.positions, chosen))
+    """The commonest configurations of up to three squares in tournament games, with random weights."""
+    values = sample(shared / "othello" / "wthor", MINED_FROM).values
     mined = mine(values, minimum_matches=MINED_FROM // 50, maximum_size=3, features=np.arange(64)).flatten()
     commonest = mined.select(np.sort(np.argsort(-mined.match_counts, kind="stable")[:CONFIGURATIONS]))
     assert len(commonest) == CONFIGURATIONS

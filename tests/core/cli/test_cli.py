@@ -148,11 +148,6 @@ def test_verbose_commands_name_files_kernels_and_their_folder(
     assert terminal.error == ""
 
 
-def test_explain_tells_that_a_game_is_over(terminal: Terminal) -> None:
-    full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
-    assert "the game is over, with the score +0" in terminal.fails("explain", "connect_four", "default", full)
-
-
 def test_evaluating_takes_no_more_memory_for_more_positions(
     terminal: Terminal, positions: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +227,8 @@ def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model
     assert "needs patterns" in terminal.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
     assert "no game 'go'" in terminal.fails("perft", "go", "3")
     assert "no game 'go'" in terminal.fails("demo", "go", "-o", folder)
+    full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
+    assert "the game is over, with the score +0" in terminal.fails("explain", "connect_four", "default", full)
 
 
 @pytest.fixture

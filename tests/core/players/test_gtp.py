@@ -22,12 +22,6 @@ GREEDY = PlayerSpec("greedy", kind="greedy", evaluation="mobility")
 OTHELLO = load_game("othello")
 
 
-@pytest.fixture(scope="module")
-def searching(mobility: str) -> PlayerSpec:
-    """A player who searches three plies for mobility."""
-    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=3), table_mb=1)
-
-
 def answers(lines: Iterable[str], *, game: Game = OTHELLO, spec: PlayerSpec = RANDOM) -> list[str]:
     """Answers of a session, without the blank lines that end them."""
     return session(Engine(game, spec), lines)

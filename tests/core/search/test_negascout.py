@@ -16,7 +16,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import learning_names, load_learning
 from glem.core.game.game import Game, game_names
 from glem.core.search.negascout import negascout, score_by_table, settle
-from glem.core.search.probcut import CHECKS, Selectivity
+from glem.core.search.probcut import CHECKS, ProbCut, Selectivity
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.table import UPPER_BOUND, pack_entry, store_entry
@@ -291,10 +291,13 @@ def test_plain_and_compiled_agree(case, settings):
 @pytest.mark.parametrize("selective", [False, True], ids=["full width", "selective"])
 def test_plain_and_compiled_agree_on_every_installed_game(name, selective):
     learning = load_learning(name)
-    if selective and learning.default_probcut is None:
-        pytest.skip(f"{name} comes without parameters of selective search")
+    probcut: ProbCut | None = None
+    if selective:
+        if learning.default_probcut is None:
+            pytest.skip(f"{name} comes without parameters of selective search")
+        probcut = learning.default_probcut()
     evaluator = evaluator_of(load_value("default", learning.game))
-    settings = SearchSettings(table_mb=1, probcut=learning.default_probcut() if selective else None)
+    settings = SearchSettings(table_mb=1, probcut=probcut)
     # Plain Python takes seconds for more where there are so many moves.
     limits = Limits(depth=6 if selective else 3 if learning.game.max_moves < 100 else 2)
     assert_twins_agree(

@@ -22,11 +22,6 @@ from tests.games.othello.test_ggf import NBOARD_GAME
 RANDOM = PlayerSpec("random", kind="random")
 
 
-@pytest.fixture(scope="module")
-def searching(mobility: str) -> PlayerSpec:
-    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=2), table_mb=1)
-
-
 def told(engine: Engine, lines: Iterable[str]) -> list[str]:
     written: list[str] = []
     serve_nboard(engine, lines, written.append)
@@ -147,27 +142,6 @@ def test_thinking_ends_when_the_next_command_comes(searching: PlayerSpec, comman
         # The board has moved on: a move would be taken for one in its new position.
         assert not any(line.startswith("===") for line in written)
         assert written[-2] == "status glem is waiting"
-
-
-def test_a_ping_ends_what_was_asked_for_before_it(searching: PlayerSpec) -> None:
-    engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(depth=100)))
-    engine.prepare()
-    answers: queue.Queue[str] = queue.Queue()
-    written: list[str] = []
-
-    def write(line: str) -> None:
-        written.append(line)
-        answers.put(line)
-
-    def lines() -> Iterator[str]:
-        yield from ("nboard 2", "go", "hint 3", "ping 1", "set depth 1", "go")
-        while not answers.get(timeout=300).startswith("==="):
-            pass
-
-    serve_nboard(engine, lines(), write)
-    pong = written.index("pong 1")
-    assert not any(line.startswith("===") for line in written[:pong])
-    assert any(line.startswith("===") for line in written[pong:])
 
 
 def test_a_script_with_a_ping_gets_its_moves(searching: PlayerSpec) -> None:
