@@ -5,11 +5,11 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
+from glem.core.evaluation.named import load_value
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning
 from glem.core.fitting.conjugate import ConjugateGradient
@@ -22,8 +22,9 @@ from glem.core.players.thinker import Thinker
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.tasks import Workers
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.labelling.labelling_examples import exact_value, run, some_positions
+from tests.core.labelling.labelling_examples import exact_value, some_positions
 
 SETTINGS = ImproveSettings(
     SearchLabelling(parse_player("depth=2,solve=6,table=1"), positions_per_task=100),
@@ -149,19 +150,17 @@ def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None
         attrs.evolve(SETTINGS, **changes)
 
 
-def test_command(
-    positions: Positions, othello_learning: Learning, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command(positions: Positions, othello: Game, terminal: Terminal, tmp_path: Path) -> None:
+    first, some, target = (tmp_path / name for name in ("first.npz", "some.parquet", "second.npz"))
     told = {"labels": "result", "fitter": "by hand", FITTED_FILES: "0123 old.parquet"}
-    attrs.evolve(mobility_evaluation(othello_learning), provenance=told).save(tmp_path / "first.npz")
-    write_positions(tmp_path / "some.parquet", positions.select(slice(0, 150)))
-    target = tmp_path / "second.npz"
-    arguments = ["improve", str(tmp_path / "first.npz"), str(tmp_path / "some.parquet"), "-o", str(target)]
-    arguments += ["--workers", "1", "--validation", "0"]
-    run([*arguments, "--by", "depth=1,solve=4"])
-    assert "Fitted from the end backwards" in capsys.readouterr().out
+    given = load_value("default", othello)
+    attrs.evolve(given, provenance=told).save(first)
+    write_positions(some, positions.select(slice(0, 150)))
+    common = (some, "-o", target, "--workers", 1, "--held-out", 0)
+    out = terminal("improve", first, *common, "--by", "depth=1,solve=4", "--positions-per-phase", 5)
+    assert "Fitted from the end backwards" in out
     improved = LinearEvaluation.load(target)
-    assert improved.linear == mobility_evaluation(othello_learning).linear
+    assert improved.linear == given.linear
     assert improved.provenance["labels"].startswith("search; ")
     assert improved.provenance["labelled by"] == "the newest generation, depth=1, solve=4"
     assert improved.provenance["generation before"] == "labels: result; fitter: by hand"
@@ -169,15 +168,6 @@ def test_command(
     files = [line.split()[1] for line in improved.provenance[FITTED_FILES].splitlines()]
     assert files == ["some.parquet", "old.parquet"]
     assert not Path(f"{target}.work").exists()
-    arguments[1] = "default"
-    run([*arguments, "--by", "depth=1", "--positions-per-phase", "5"])
     finite = "near-even positions must be finite"
-    for words, told in (
-        ("--by other.npz,depth=1", "--by"),
-        ("--even-within inf", finite),
-        ("--even-within nan", finite),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main([*arguments, *words.split()])
-        assert ended.value.code == 2
-        assert told in capsys.readouterr().err
+    for words, told_of in (("--by other.npz", "--by"), ("--even-within inf", finite), ("--even-within nan", finite)):
+        assert told_of in terminal.fails("improve", "default", *common, *words.split())

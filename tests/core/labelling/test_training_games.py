@@ -18,8 +18,7 @@ from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import OpeningPlan, all_openings, random_opening
 from glem.core.tournament.openings import Opening, canonical_position
 from glem.core.tournament.transcripts import records_of_games
-from tests.core.labelling.labelling_examples import run
-from tests.killed_programs import end_command_when
+from tests.core.cli.terminal import Terminal
 
 RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
 
@@ -69,6 +68,11 @@ def test_missing_files_are_played_again_and_others_kept(othello: Game, tmp_path:
     assert content(again) == before
     assert first.files[2].stat().st_mtime_ns == kept
     assert generate(othello, tmp_path / "g", RANDOM, games=20).made == 0
+    with pytest.raises(BadInputError, match="games of other settings"):
+        generate(othello, tmp_path / "g", attrs.evolve(RANDOM, exploration=0.5), games=2)
+    (tmp_path / "g" / "generation.json").unlink()
+    with pytest.raises(BadInputError, match=r"no generation\.json"):
+        generate(othello, tmp_path / "g", RANDOM, games=2)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -79,15 +83,6 @@ def test_a_number_of_positions_takes_the_fewest_files(othello: Game, tmp_path: P
     assert sorted((tmp_path / "g").glob("*.games")) == list(found.files)
     more = generate(othello, tmp_path / "g", RANDOM, positions=1500)
     assert set(more.files) > set(found.files)
-
-
-def test_a_folder_holds_one_generation(othello: Game, tmp_path: Path) -> None:
-    generate(othello, tmp_path / "g", RANDOM, games=2)
-    with pytest.raises(BadInputError, match="games of other settings"):
-        generate(othello, tmp_path / "g", attrs.evolve(RANDOM, exploration=0.5), games=2)
-    (tmp_path / "g" / "generation.json").unlink()
-    with pytest.raises(BadInputError, match=r"no generation\.json"):
-        generate(othello, tmp_path / "g", RANDOM, games=2)
 
 
 @pytest.mark.parametrize(
@@ -135,28 +130,10 @@ def test_exploration_makes_random_moves(othello: Game) -> None:
     assert moves[4] not in moves[:4]
 
 
-@pytest.mark.repeats  # missing files are played again above
-def test_a_killed_generation_continues(othello: Game, tmp_path: Path) -> None:
-    expected = generate(othello, tmp_path / "whole", attrs.evolve(RANDOM, games_per_file=40), games=1200)
-    folder = tmp_path / "killed"
-    command = ["generate", "othello", "-o", str(folder), "--player", "random"]
-    command += ["--openings", "random:4-11", "--games-per-file", "40", "--games", "1200", "--workers", "2"]
-    end_command_when(command, lambda: len(list(folder.glob("games-*.games"))) >= 2)
-    there = len(list(folder.glob("games-*.games")))
-    assert 2 <= there < 30
-    # What the kill left half written.
-    (folder / ".games-000029.glem-0123456789abcdef.games").touch()
-    run(command)
-    found = {path.name: path.read_bytes() for path in folder.glob("*.games")}
-    assert found == content(expected)
-
-
-def test_command_prints_what_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["generate", "othello", "-o", str(tmp_path / "g"), "--player", "random", "--games", "3"]
-    run([*arguments, "--workers", "1"])
-    assert "3 games with" in capsys.readouterr().out
-    run([*arguments, "--workers", "1", "--json"])
-    assert '"played": 0' in capsys.readouterr().out
+def test_command_prints_what_it_made(terminal: Terminal, tmp_path: Path) -> None:
+    generated = terminal.of("generate", "othello", "-o", tmp_path, "--player", "random", "--games", 3, "--workers", 1)
+    assert "3 games with" in generated()
+    assert generated.json()["played"] == 0
 
 
 # ------------------------------------------------------------------------------------------------- records
@@ -204,22 +181,11 @@ def test_openings_at_positions_need_a_format_with_room_for_them(othello: Game, t
 def test_all_openings_are_all(othello: Game, plies: int) -> None:
     found = all_openings(othello, plies)
     reached = {canonical_position(othello, opening.positions(othello)[-1]) for opening in found}
-    assert len(reached) == len(found)
-    every = {canonical_position(othello, position) for position in positions_after(othello, plies)}
-    assert reached == every
-    assert perft(othello, plies) >= len(found)
-
-
-def positions_after(game: Game, plies: int) -> list[Any]:
-    reached = [game.initial_position]
-    buffer = np.zeros(game.max_moves, np.int32)
+    assert len(reached) == len(found) <= perft(othello, plies)
+    every = [othello.initial_position]
     for _ in range(plies):
-        reached = [
-            game.play(position, move)
-            for position in reached
-            for move in buffer[: game.legal_moves(position, buffer, 0)].tolist()
-        ]
-    return reached
+        every = [othello.play(position, move) for position in every for move in othello.list_legal_moves(position)]
+    assert reached == {canonical_position(othello, position) for position in every}
 
 
 def test_listed_openings_are_played_in_order(othello: Game, tmp_path: Path) -> None:
@@ -230,16 +196,15 @@ def test_listed_openings_are_played_in_order(othello: Game, tmp_path: Path) -> N
         assert tuple(records.moves_of(number)[:3]) == expected[number % len(expected)]
 
 
-def test_players_without_chance_play_no_game_twice(othello: Game, model: str, tmp_path: Path) -> None:
+def test_players_without_chance_play_no_game_twice(othello: Game, mobility: str, tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("f5 d6\nf5 f6\n")
     settings = GenerationSettings(
-        (parse_player(f"{model},depth=1,solve=4,table=1"),), OpeningPlan.parse(str(file)), games_per_file=1
+        (parse_player(f"{mobility},depth=1,solve=4,table=1"),), OpeningPlan.parse(str(file)), games_per_file=1
     )
-    with pytest.raises(BadInputError, match="2 different"):
-        generate(othello, tmp_path / "g", settings, games=3)
-    with pytest.raises(BadInputError, match="2 different"):
-        generate(othello, tmp_path / "g", settings, positions=1000)
+    for goal in ({"games": 3}, {"positions": 1000}):
+        with pytest.raises(BadInputError, match="2 different"):
+            generate(othello, tmp_path / "g", settings, **goal)
     found = generate(othello, tmp_path / "g", settings, games=2)
     records = records_in(othello, found)
     # From where it was known first, the exact score is the result.
@@ -263,8 +228,5 @@ def test_random_openings_have_the_plies_asked_for(othello: Game) -> None:
     lengths = {len(random_opening(othello, plan, (0, number)).moves) for number in range(100)}
     assert lengths == set(range(4, 12))
     assert random_opening(othello, plan, (0, 1)) == random_opening(othello, plan, (0, 1))
-
-
-def test_random_openings_longer_than_games_are_given_up(othello: Game) -> None:
     with pytest.raises(BadInputError, match="random openings of 200 to 200 plies"):
         random_opening(othello, OpeningPlan.parse("random:200"), (0, 1))
