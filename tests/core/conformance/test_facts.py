@@ -8,13 +8,14 @@ import click
 import numpy as np
 import pytest
 
-from glem.core.cli import command_group, main
+from glem.core.cli import command_group
 from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.conformance import facts as module
-from glem.core.conformance.facts import FactTable, GameFacts, game_facts
+from glem.core.conformance.facts import GameFacts, game_facts
 from glem.core.errors import PluginError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game, game_names, load_game
+from tests.core.cli.terminal import Terminal
 from tests.core.game.countdown_game import COUNTDOWN, Position
 
 
@@ -91,7 +92,8 @@ def test_plain_rules_are_told_and_counted_less_deep(monkeypatch: pytest.MonkeyPa
 
 
 def test_game_without_anything_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = facts_of(COUNTDOWN, None, monkeypatch)
+    facts = facts_of(attrs.evolve(COUNTDOWN, facts={"invented": "1970"}), None, monkeypatch)
+    assert rows(facts, "Further facts") == (("invented", "1970"),)
     assert facts.board == ()
     assert facts.distribution == "unknown"
     assert rows(facts, "Notation") == (("initial position", "9 stones"), ("moves in it", "take1 take2 take3"))
@@ -108,24 +110,12 @@ def test_a_pattern_too_large_for_a_table_is_told(othello_learning: Learning, mon
     assert pattern[3:] == (8, 3**12, "too large for a table")
 
 
-def test_what_a_game_says_of_itself_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = attrs.evolve(COUNTDOWN, facts={"invented": "1970"})
-    assert rows(facts_of(told, None, monkeypatch), "Further facts") == (("invented", "1970"),)
-
-
-def test_lists_and_tables_as_plain_data() -> None:
-    assert FactTable("Rules", ("fact", "value"), (("moves", 3),)).data() == {"moves": 3}
-    assert FactTable("Perft", ("depth", "count"), ((1, 4),)).data() == [{"depth": 1, "count": 4}]
-
-
-def test_command_prints_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["games", "othello"])
-    assert ended.value.code == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_command_prints_the_facts(terminal: Terminal) -> None:
+    lines = terminal("games", "othello").splitlines()
     assert lines[0] == "Othello, from the distribution glem"
     assert "  legal moves in a position, at most   60" in lines
     assert lines[-1].startswith("  glem ")
-    with pytest.raises(SystemExit):
-        main(["games", "othello", "--json"])
-    assert json.loads(capsys.readouterr().out)["position"][0] == {"field": "own", "dtype": "uint64"}
+    found = terminal.json("games", "othello")
+    assert found["position"][0] == {"field": "own", "dtype": "uint64"}
+    assert found["rules"]["plies in a game, at most"] == 120
+    assert found["perft"][0] == {"depth": 1, "move sequences": 4}

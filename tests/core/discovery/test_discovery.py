@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,7 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
-from tests.core.labelling.labelling_examples import run
-from tests.killed_programs import end_command_when
+from tests.core.cli.terminal import Terminal
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -63,9 +61,10 @@ def positions(othello_learning: Learning) -> Positions:
 
 @pytest.fixture(scope="module")
 def finished(positions: Positions, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of an uninterrupted discovery."""
+    """Folder of an uninterrupted discovery, in which its results are and nothing else."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     discovered(positions, othello_learning, folder, SETTINGS)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(RESULTS)
     return folder
 
 
@@ -75,48 +74,23 @@ def report(finished: Path) -> Any:
     return json.loads((finished / "discovery.json").read_text())
 
 
-def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
-    assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
-
-
 def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path, report: Any) -> None:
     assert "positions of Othello from glem's own shallow self-play, searched for what tells" in report["summary"]
-    page = (finished / "report.html").read_text()
-    assert "phase: discs on the board" in page
-    for word in [
-        "(discs on the board)",
-        "the result of its game",
-        "correlation",
-        "Matches",
-        "gain",
-        "a1 at the top left",
-    ]:
-        assert word in report["how_to_read"]
-
-
-def _whole_game(position: Any) -> int:
-    return 0
+    assert "phase: discs on the board" in (finished / "report.html").read_text()
+    words = ("(discs on the board)", "the result of its game", "correlation", "Matches", "gain", "a1 at the top left")
+    assert [word for word in words if word not in report["how_to_read"]] == []
 
 
 def _after_the_middle(position: Any) -> int:
     return 1 if popcount(position.own | position.opponent) > 34 else 0
 
 
-@pytest.mark.parametrize(
-    ("names", "phase_of", "maps"),
-    [
-        (("all",), _whole_game, ["phase all"]),
-        (("early", "late"), _after_the_middle, ["phase early", "phase late"]),
-    ],
-)
-def test_games_with_few_phases_have_a_map_for_each(
-    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: Positions, othello_learning: Learning
-) -> None:
-    phases = Phases(othello_learning.game, names, phase_of)
+def test_games_with_few_phases_have_a_map_for_each(positions: Positions, othello_learning: Learning) -> None:
+    phases = Phases(othello_learning.game, ("early", "late"), _after_the_middle)
     few = positions.select(np.arange(len(positions)) < 1000)
     found, sums = _cell_moments(attrs.evolve(othello_learning, phases=phases), few)
-    assert found == maps
-    assert sums.shape == (len(maps), 64, 4)
+    assert found == ["phase early", "phase late"]
+    assert sums.shape == (2, 64, 4)
     # One disc or the other lies on each square of the centre, in every position.
     assert sums[:, 27, [0, 2]].sum() == 1000
 
@@ -197,10 +171,6 @@ def test_symmetric_configurations_share_their_weights(finished: Path, othello_le
     assert values == pytest.approx([values[0]] * 8, abs=1e-4)
 
 
-class _StoppedError(Exception):
-    pass
-
-
 class _StopAfter:
     """Progress that breaks the run off after some steps."""
 
@@ -214,7 +184,7 @@ class _StopAfter:
     def advance(self, amount: float = 1) -> None:
         self.left -= 1
         if self.left < 0:
-            raise _StoppedError
+            raise KeyboardInterrupt
 
     def note(self, text: str) -> None:
         pass
@@ -225,7 +195,7 @@ class _StopAfter:
 def test_an_interrupted_discovery_ends_with_the_same_files(
     finished: Path, positions: Positions, othello_learning: Learning, tmp_path: Path, steps: int
 ) -> None:
-    with pytest.raises(_StoppedError):
+    with pytest.raises(KeyboardInterrupt):
         discovered(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
     assert (tmp_path / "work").is_dir()
     discovered(positions, othello_learning, tmp_path, SETTINGS, jobs=2)
@@ -237,7 +207,7 @@ def test_work_of_other_settings_is_refused_and_stays(
     positions: Positions, othello_learning: Learning, tmp_path: Path
 ) -> None:
     other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
-    with pytest.raises(_StoppedError):
+    with pytest.raises(KeyboardInterrupt):
         discovered(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
     parts = sorted((tmp_path / "work").rglob("part-*.npz"))
     assert parts
@@ -263,40 +233,6 @@ def test_files_that_no_discovery_has_written_are_left_alone(
         with pytest.raises(BadInputError, match=f"holds {name}, but no discovery.json of glem"):
             discovered(positions, othello_learning, folder, SETTINGS)
         assert [path.name for path in folder.iterdir()] == [name]
-
-
-def _command(source: Path, folder: Path) -> list[str]:
-    return [
-        "discover", str(source), "--sample", "5000", "--maximum-size", "2", "--keep", "100", "--gain", "2",
-        "--iterations", "12", "--smoothing", "0", "--jobs", "1", "--json", "-o", str(folder),
-    ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A file of positions and the folder of an uninterrupted discovery by the command."""
-    folder = tmp_path_factory.mktemp("command")
-    source = folder / "positions.parquet"
-    write_positions(source, positions)
-    run(_command(source, folder / "whole"))
-    files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
-    assert files.endswith(" positions.parquet")
-    return source, folder / "whole"
-
-
-@pytest.mark.repeats  # resuming: a discovery is interrupted within the process
-@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
-def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
-    source, whole = by_command
-    killed = tmp_path / "killed"
-    command = _command(source, killed)
-    status, _ = end_command_when(command, (killed / "work" / moment).exists)
-    assert status == -signal.SIGKILL, "the command ended before it could be killed"
-    assert (killed / "work" / moment).exists()
-    assert not (killed / "report.html").exists()
-    run(command)
-    for name in RESULTS:
-        assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
 
 
 def test_candidates_do_not_depend_on_the_number_of_jobs(positions: Positions, othello_learning: Learning) -> None:
@@ -360,6 +296,15 @@ def test_nothing_significant_is_told_with_what_helps(positions: Positions, othel
     assert " 0 of them are significant" in chance.lacking
     assert "a smaller --maximum-size, or a larger --minimum-matches" in chance.lacking
     assert "--gain" not in chance.lacking
+
+
+def test_the_command_tells_its_files(positions: Positions, terminal: Terminal, tmp_path: Path) -> None:
+    source, folder = tmp_path / "positions.parquet", tmp_path / "found"
+    write_positions(source, positions.select(positions.record < 100))
+    options = ("--sample", 5000, "--maximum-size", 1, "--gain", 1000, "--iterations", 2, "--smoothing", 0, "--jobs", 1)
+    assert terminal.json("discover", source, *options, "-o", folder)["configurations"] == []
+    files = LinearEvaluation.load(folder / "patterns.npz").provenance[FITTED_FILES]
+    assert files.endswith(" positions.parquet")
 
 
 @pytest.mark.parametrize("pattern_set", [None, ""])
