@@ -14,18 +14,17 @@ import time
 from pathlib import Path
 
 import attrs
-import chess.pgn
 import numpy as np
 import pytest
 
-from glem.core.features.learning import Learning
-from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
+from tests.core.grading.random_games import random_pgn
 from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
 from tests.house.golden import canonical
 from tests.killed_programs import end_command_when
+from tests.othello import OTHELLO, sample_of_games
 
 KILLS = 3
 # Python ends by the signal itself where Ctrl-C came inside code that was made from text.
@@ -70,34 +69,20 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def data(othello: Game, othello_learning: Learning, mobility: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(mobility: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Inputs that make each command work for some seconds."""
     data = tmp_path_factory.mktemp("data")
-    assert othello_learning.sample is not None
-    sample = othello_learning.sample()
-    write_positions(data / "sample.parquet", sample.select(sample.record < 150))
-    write_positions(data / "few.parquet", some_positions(othello, 1500))
+    write_positions(data / "sample.parquet", sample_of_games(150))
+    write_positions(data / "few.parquet", some_positions(OTHELLO, 1500))
     shutil.copy(mobility, data / "mobility.npz")
     for name, count in (("some", 60), ("many", 3000)):
-        records = random_games(othello, count, 3, choices=60)
+        records = random_games(OTHELLO, count, 3, choices=60)
         unknown = np.full(len(records), np.nan, np.float32)
-        write_games(othello, data / f"{name}.games", attrs.evolve(records, theoretical_score=unknown))
+        write_games(OTHELLO, data / f"{name}.games", attrs.evolve(records, theoretical_score=unknown))
     scales = "\n".join(f"scale mobility {1 + step / 10:.1f}" for step in range(8))
     (data / "changes.txt").write_text(f"{scales}\n")
     (data / "engine.py").write_text(_ENGINE)
-    generator = random.Random(1)
-    with (data / "games.pgn").open("w") as file:
-        for _ in range(24):
-            node = game = chess.pgn.Game()
-            game.headers["Result"] = generator.choice(["1-0", "0-1", "1/2-1/2"])
-            board = game.board()
-            for _ in range(60):
-                if board.is_game_over():
-                    break
-                move = generator.choice(list(board.legal_moves))
-                node = node.add_variation(move)
-                board.push(move)
-            print(game, end="\n\n", file=file)
+    (data / "games.pgn").write_text("".join(map(random_pgn, range(24))))
     return data
 
 

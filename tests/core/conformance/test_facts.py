@@ -17,6 +17,7 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game, game_names, load_game
 from tests.core.cli.terminal import Terminal
 from tests.core.game.countdown_game import COUNTDOWN, Position
+from tests.othello import LEARNING
 
 
 def facts_of(game: Game, learning: Learning | None, monkeypatch: pytest.MonkeyPatch) -> GameFacts:
@@ -56,12 +57,12 @@ def test_commands_to_try_are_there(name: str) -> None:
         command.make_context(words[1], words[2:], parent=context, resilient_parsing=True)
 
 
-def test_cells_are_told_together_and_other_features_alone(othello_learning: Learning) -> None:
+def test_cells_are_told_together_and_other_features_alone() -> None:
     features = rows(game_facts("othello"), "Atomic features")
-    cells = [feature for feature in othello_learning.features.features if feature.cell is not None]
+    cells = [feature for feature in LEARNING.features.features if feature.cell is not None]
     assert features[0][1] == f"{cells[0].name} ... {cells[-1].name}"
     assert features[0][2] == "empty, own, opponent"
-    assert len(features) == len(othello_learning.features) - len(cells) + 1
+    assert len(features) == len(LEARNING.features) - len(cells) + 1
 
 
 def test_patterns_have_the_counts_of_the_paper() -> None:
@@ -103,10 +104,10 @@ def test_game_without_anything_optional(monkeypatch: pytest.MonkeyPatch) -> None
     assert [command.split()[1] for command in facts.commands] == ["check", "perft"]
 
 
-def test_a_pattern_too_large_for_a_table_is_told(othello_learning: Learning, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_too_large_for_a_table_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     rows_1_and_2 = ("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "a2", "b2", "c2", "d2")
-    large = attrs.evolve(othello_learning, pattern_sets={"large": {"edges": rows_1_and_2}})
-    [pattern] = rows(facts_of(othello_learning.game, large, monkeypatch), "Pattern sets")
+    large = attrs.evolve(LEARNING, pattern_sets={"large": {"edges": rows_1_and_2}})
+    [pattern] = rows(facts_of(LEARNING.game, large, monkeypatch), "Pattern sets")
     assert pattern[3:] == (8, 3**12, "too large for a table")
 
 

@@ -8,8 +8,6 @@ import pytest
 
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
-from glem.core.features.learning import Learning
-from glem.core.game.game import Game
 from glem.core.labelling.corrected import Correction, RelabelSettings, relabel
 from glem.core.players.spec import parse_player
 from glem.core.players.thinker import Thinker
@@ -20,14 +18,15 @@ from glem.core.tasks.tasks import Workers
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.positions.test_game_tree import random_games
+from tests.othello import LEARNING, OTHELLO
 
 
 @pytest.fixture(scope="module")
-def tree(othello: Game) -> GameTree:
+def tree() -> GameTree:
     """Random games, full of mistakes; those that end with others share their ends."""
-    records = random_games(othello, 40, 11, choices=60)
+    records = random_games(OTHELLO, 40, 11, choices=60)
     unknown = np.full(len(records), np.nan, np.float32)
-    return GameTree.from_records(othello, [attrs.evolve(records, theoretical_score=unknown)])
+    return GameTree.from_records(OTHELLO, [attrs.evolve(records, theoretical_score=unknown)])
 
 
 def settings_of(mobility: str, quick: str, thorough: str, **changes: Any) -> RelabelSettings:
@@ -39,18 +38,16 @@ def empties(tree: GameTree) -> Any:
     return np.array([64 - int(own | other).bit_count() for own, other in zip(*tree.positions, strict=True)])
 
 
-def test_exact_searches_correct_every_label_near_the_end(
-    othello: Game, tree: GameTree, mobility: str, tmp_path: Path
-) -> None:
+def test_exact_searches_correct_every_label_near_the_end(tree: GameTree, mobility: str, tmp_path: Path) -> None:
     settings = settings_of(mobility, "depth=1,solve=7", "depth=1,solve=7", threshold=0, loss=0, rounds=20)
     settings = attrs.evolve(settings, plies=(52, 70))
     found = relabel(tree, settings, tmp_path / "work")
-    solver = Thinker(othello, settings.quick)
+    solver = Thinker(OTHELLO, settings.quick)
     near = np.flatnonzero((empties(tree) <= 7) & (tree.ply >= 52) & ~np.isnan(found.before))
     wrong = 0
     for node in near:
         position = position_at(tree.positions, int(node))
-        exact = othello.final_score(position) if othello.is_over(position) else solver.judge(position).score
+        exact = OTHELLO.final_score(position) if OTHELLO.is_over(position) else solver.judge(position).score
         assert found.after[node] == exact
         wrong += found.before[node] != exact
     assert len(near) > 100
@@ -58,37 +55,33 @@ def test_exact_searches_correct_every_label_near_the_end(
     assert found.suspicious[0] > 0
 
 
-def test_outcome_searches_replace_labels_of_the_wrong_sign(
-    othello: Game, tree: GameTree, mobility: str, tmp_path: Path
-) -> None:
+def test_outcome_searches_replace_labels_of_the_wrong_sign(tree: GameTree, mobility: str, tmp_path: Path) -> None:
     # Nothing else is searched: no label can be exceeded by so much.
     settings = settings_of(mobility, "depth=1", "depth=1", threshold=1000, loss=1000, outcome_from=8)
     found = relabel(tree, settings, tmp_path / "work")
     assert found.outcomes > 30
     assert found.wrong_outcomes > 3
-    labeller = Thinker(othello, parse_player(f"{mobility},depth=1,solve=8"))
+    labeller = Thinker(OTHELLO, parse_player(f"{mobility},depth=1,solve=8"))
     left = empties(tree)
     parents, children = tree.arcs
     entries = {int(child) for parent, child in zip(parents, children, strict=True) if left[parent] == 9 > left[child]}
     for node in entries:
         position = position_at(tree.positions, node)
-        if not othello.is_over(position):
+        if not OTHELLO.is_over(position):
             score = labeller.judge(position).score
             assert score is not None
             assert np.sign(found.after[node]) == np.sign(score)
 
 
-def test_a_suspicious_label_is_raised_to_what_the_search_found(
-    othello: Game, tree: GameTree, mobility: str, tmp_path: Path
-) -> None:
+def test_a_suspicious_label_is_raised_to_what_the_search_found(tree: GameTree, mobility: str, tmp_path: Path) -> None:
     settings = settings_of(mobility, "depth=1", "depth=2", threshold=10, loss=1000, rounds=1)
     found = relabel(tree, settings, tmp_path / "work")
-    quick, thorough = (Thinker(othello, spec) for spec in (settings.quick, settings.thorough))
+    quick, thorough = (Thinker(OTHELLO, spec) for spec in (settings.quick, settings.thorough))
     suspicious = 0
     alternative = np.full(len(tree), np.nan, np.float32)
     for node in range(len(tree)):
         position = position_at(tree.positions, node)
-        if othello.is_over(position) or not quick.judge(position).score - found.before[node] > 10:
+        if OTHELLO.is_over(position) or not quick.judge(position).score - found.before[node] > 10:
             continue
         suspicious += 1
         alternative[node] = thorough.judge(position).score
@@ -123,17 +116,15 @@ def test_labels_do_not_depend_on_workers_and_interruptions(tree: GameTree, mobil
         relabel(tree, settings, tmp_path / "one")
 
 
-def test_a_labeller_is_refused_other_data_than_it_was_described_with(
-    othello: Game, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_a_labeller_is_refused_other_data_than_it_was_described_with(tmp_path: Path) -> None:
     path = tmp_path / "mobility.npz"
-    evaluation = mobility_evaluation(othello_learning)
+    evaluation = mobility_evaluation(LEARNING)
     evaluation.save(path)
-    spec = parse_player(f"{path},table=1,depth=1").resolved(othello)
-    Thinker(othello, spec)
+    spec = parse_player(f"{path},table=1,depth=1").resolved(OTHELLO)
+    Thinker(OTHELLO, spec)
     attrs.evolve(evaluation, linear_weights=2 * evaluation.linear_weights).save(path)
     with pytest.raises(BadInputError, match="is not what it was"):
-        Thinker(othello, spec)
+        Thinker(OTHELLO, spec)
 
 
 def assert_equal(first: Correction, second: Correction) -> None:
@@ -156,11 +147,9 @@ def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None
         attrs.evolve(settings_of("default", "depth=1", "depth=2"), **changes)
 
 
-def test_command_counts_changes_and_writes_labels(
-    othello: Game, terminal: Terminal, mobility: str, tmp_path: Path
-) -> None:
+def test_command_counts_changes_and_writes_labels(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
     games, target = tmp_path / "some.games", tmp_path / "labels.parquet"
-    write_games(othello, games, random_games(othello, 20, 12, choices=2))
+    write_games(OTHELLO, games, random_games(OTHELLO, 20, 12, choices=2))
     relabelled = terminal.of("relabel", "othello", games)
     assert "Labels by all games against `result`" in relabelled()
     players = ("--quick", f"{mobility},depth=1", "--again", f"{mobility},depth=2")
@@ -184,10 +173,10 @@ def test_command_counts_changes_and_writes_labels(
 
 
 def test_a_refused_command_leaves_nothing_in_the_way_of_a_corrected_one(
-    othello: Game, terminal: Terminal, mobility: str, tmp_path: Path
+    terminal: Terminal, mobility: str, tmp_path: Path
 ) -> None:
     games = tmp_path / "some.games"
-    write_games(othello, games, random_games(othello, 3, 12, choices=2))
+    write_games(OTHELLO, games, random_games(OTHELLO, 3, 12, choices=2))
     target, record, folder = tmp_path / "labels.parquet", tmp_path / "record.jsonl", tmp_path / "games"
     bad, good = f"{mobility},depth=1,table=99999999", f"{mobility},depth=1,table=1"
     work = Path(f"{target}.work")

@@ -13,7 +13,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search, labeller_of
 from glem.core.labelling.sampled import PositionSampler, Samples
@@ -28,11 +27,12 @@ from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.labelling.labelling_examples import exact_value, some_positions
 from tests.core.positions.test_positions import assert_same
 from tests.core.search.othello_mobility import mobility_evaluator
+from tests.othello import LEARNING, OTHELLO
 
 
 @pytest.fixture(scope="module")
-def evaluator(othello_learning: Learning) -> Evaluator:
-    return evaluator_of(mobility_evaluation(othello_learning))
+def evaluator() -> Evaluator:
+    return evaluator_of(mobility_evaluation(LEARNING))
 
 
 def keys(samples: Samples) -> list[tuple[int, int]]:
@@ -61,20 +61,20 @@ class Recording:
         self.evaluator = attrs.evolve(evaluator, operations=operations)
 
 
-def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -> None:
+def test_sampling_changes_no_search_and_draws_what_it_evaluates() -> None:
     evaluator = mobility_evaluator()
     recording = Recording(evaluator)
-    recorded = Searcher(othello, recording.evaluator, plain=True)
-    for seed, position in enumerate(position_at(some_positions(othello, 4).positions, row) for row in range(4)):
+    recorded = Searcher(OTHELLO, recording.evaluator, plain=True)
+    for seed, position in enumerate(position_at(some_positions(OTHELLO, 4).positions, row) for row in range(4)):
         recorded.clear()
         recording.seen.clear()
         expected = recorded.search(position, Limits(depth=3))
-        everything = PositionSampler(othello, evaluator, 1 << 14, even_room=1 << 14, window=0.5)
-        few = PositionSampler(othello, evaluator, 6)
+        everything = PositionSampler(OTHELLO, evaluator, 1 << 14, even_room=1 << 14, window=0.5)
+        few = PositionSampler(OTHELLO, evaluator, 6)
         for sampler in (everything, few):
             for plain in (True, False):
                 sampler.begin(seed)
-                found = Searcher(othello, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
+                found = Searcher(OTHELLO, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
                 assert (found.lines, found.nodes) == (expected.lines, expected.nodes)
                 drawn = sampler.drawn()
                 assert sampler.evaluated == len(recording.seen)
@@ -83,7 +83,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -
                     assert set(keys(drawn)) <= set(recording.seen)
                     continue
                 usual = Counter(key for key, even in zip(keys(drawn), drawn.near_even, strict=True) if not even)
-                assert usual == Counter(key for key in recording.seen if alive(othello, key))
+                assert usual == Counter(key for key in recording.seen if alive(OTHELLO, key))
                 even = {key for key, near in zip(keys(drawn), drawn.near_even, strict=True) if near}
                 steps = 0.5 * evaluator.steps_per_unit
                 assert even == {key for key in usual if abs(recording.scores[key]) <= steps}
@@ -93,18 +93,18 @@ def alive(game: Game, key: tuple[int, int]) -> bool:
     return not game.is_over(game.position_type(*map(np.uint64, key)))
 
 
-def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(othello: Game, evaluator: Evaluator) -> None:
-    position = position_at(some_positions(othello, 1).positions, 0)
+def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluator: Evaluator) -> None:
+    position = position_at(some_positions(OTHELLO, 1).positions, 0)
     with pytest.raises(BadInputError, match="cannot draw -1 positions"):
-        PositionSampler(othello, evaluator, -1)
-    every = PositionSampler(othello, evaluator, 1 << 14)
+        PositionSampler(OTHELLO, evaluator, -1)
+    every = PositionSampler(OTHELLO, evaluator, 1 << 14)
     every.begin(0)
-    Searcher(othello, every.evaluator).search(position, Limits(depth=2))
+    Searcher(OTHELLO, every.evaluator).search(position, Limits(depth=2))
     room = 5
-    sampler = PositionSampler(othello, evaluator, room)
+    sampler = PositionSampler(OTHELLO, evaluator, room)
     counts: Counter[tuple[int, int]] = Counter()
     rounds = 500
-    searcher = Searcher(othello, sampler.evaluator)
+    searcher = Searcher(OTHELLO, sampler.evaluator)
 
     def drawn(seed: int) -> list[tuple[int, int]]:
         sampler.begin(seed)
@@ -133,10 +133,10 @@ def settings_of(mobility: str, text: str = "depth=2,table=1", **changes: Any) ->
     return SearchLabelling(parse_player(f"{mobility},{text}"), **{"positions_per_task": 40, **changes})
 
 
-def test_labels_are_search_values_and_successors_their_negation(othello: Game, mobility: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 30)
+def test_labels_are_search_values_and_successors_their_negation(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 30)
     found = labelled(positions, settings_of(mobility, positions_per_task=30), tmp_path / "work")
-    labeller = Thinker(othello, parse_player(f"{mobility},depth=2,table=1"))
+    labeller = Thinker(OTHELLO, parse_player(f"{mobility},depth=2,table=1"))
     row = 0
     for place in range(len(positions)):
         position = position_at(positions.positions, place)
@@ -147,8 +147,8 @@ def test_labels_are_search_values_and_successors_their_negation(othello: Game, m
         assert found.game_key[row] == positions.game_key[place]
         assert found.source[row] % len(Origin) == Origin.GIVEN
         row += 1
-        after = othello.play(position, expected.move)
-        if not othello.is_over(after):
+        after = OTHELLO.play(position, expected.move)
+        if not OTHELLO.is_over(after):
             assert position_at(found.positions, row) == after
             assert found.label[row] == -found.label[row - 1]
             assert found.ply[row] == positions.ply[place] + 1
@@ -159,17 +159,17 @@ def test_labels_are_search_values_and_successors_their_negation(othello: Game, m
     assert found.sources == tuple(f"random ({name})" for name in ("given", "sampled", "even", "successor"))
 
 
-def test_near_the_end_labels_are_exact(othello: Game, mobility: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 200)
+def test_near_the_end_labels_are_exact(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 200)
     positions = positions.select(positions.ply >= 54)
     found = labelled(positions, settings_of(mobility, "depth=1,solve=8,table=1", successors=False), tmp_path / "work")
     assert len(found) == len(positions) > 10
     for row in range(len(found)):
-        assert found.label[row] == exact_value(othello, position_at(found.positions, row))
+        assert found.label[row] == exact_value(OTHELLO, position_at(found.positions, row))
 
 
-def test_sampled_positions_lie_below_the_given_ones(othello: Game, mobility: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 60)
+def test_sampled_positions_lie_below_the_given_ones(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 60)
     settings = settings_of(
         mobility, given=False, sampled=3, even=2, window=1.0, successors=False, sampling=Limits(depth=3)
     )
@@ -192,18 +192,18 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, mobility: str
     assert counts.mean_labels()[2][1] == len(found)
 
 
-def test_successors_take_the_bias_to_the_side_to_move_away(othello: Game, mobility: str, tmp_path: Path) -> None:
+def test_successors_take_the_bias_to_the_side_to_move_away(mobility: str, tmp_path: Path) -> None:
     settings = settings_of(mobility, "depth=1,table=1", sampled=4, given=False, sampling=Limits(depth=3))
     counts = SearchCounts()
-    for part in label_by_search(some_positions(othello, 200), settings, tmp_path / "work"):
+    for part in label_by_search(some_positions(OTHELLO, 200), settings, tmp_path / "work"):
         counts.add(part)
     (_, _, first, _, _), (_, _, second, _, _), (_, _, without, _, with_successors) = counts.mean_labels()
     assert min(first, second) > 1
     assert abs(with_successors) < 0.2 < without
 
 
-def test_the_rest_is_done_after_an_interruption(othello: Game, mobility: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 130)
+def test_the_rest_is_done_after_an_interruption(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 130)
     settings = settings_of(mobility, sampled=1, even=1)
     expected = labelled(positions, settings, tmp_path / "work")
     files = sorted((tmp_path / "work").glob("labels-*.npz"))
@@ -232,12 +232,12 @@ def test_players_that_cannot_label_are_refused(spec: str, message: str) -> None:
         SearchLabelling(parse_player(spec))
 
 
-def test_winning_chances_are_no_labels(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+def test_winning_chances_are_no_labels(tmp_path: Path) -> None:
     path = tmp_path / "chances.npz"
-    mobility_evaluation(othello_learning, logistic=True).save(path)
+    mobility_evaluation(LEARNING, logistic=True).save(path)
     spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
     with pytest.raises(BadInputError, match="winning chances"):
-        labeller_of(othello, spec)
+        labeller_of(OTHELLO, spec)
 
 
 # -------------------------------------------------------------------------------------------------- the command
