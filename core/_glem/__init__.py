@@ -12,17 +12,17 @@ from glem.core.errors import __version__
 
 if TYPE_CHECKING:
     from glem.boards import Board, board
+    from glem.core.features.learning import load_learning
+    from glem.core.game.game import load_game
     from glem.core.positions.files import read_positions, write_positions
+    from glem.core.positions.positions import Positions
     from glem.functions import (
-        Positions,
         discover,
         fit,
         generate,
         grade,
         label,
         load_evaluation,
-        load_game,
-        load_learning,
         match,
         positions_of_games,
         read_games,
@@ -65,7 +65,10 @@ __all__ = [
 _HOMES = {
     "Board": "boards",
     "PatternRegressor": "regressor",
+    "Positions": "core.positions.positions",
     "board": "boards",
+    "load_game": "core.game.game",
+    "load_learning": "core.features.learning",
     "read_positions": "core.positions.files",
     "write_positions": "core.positions.files",
 }

@@ -41,30 +41,6 @@ if TYPE_CHECKING:
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
-__all__ = [
-    "DiscoveryResult",
-    "Positions",
-    "discover",
-    "fit",
-    "generate",
-    "grade",
-    "label",
-    "load_evaluation",
-    "load_game",
-    "load_learning",
-    "match",
-    "position_of",
-    "positions_of_games",
-    "read_games",
-    "register",
-    "search",
-    "search_labelling",
-    "solve",
-    "tournament",
-    "train_test_split",
-    "tune",
-]
-
 _SECONDS = 5.0
 _THREADS = os.cpu_count() or 1
 

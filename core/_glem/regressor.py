@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.game.game import load_game
-from glem.functions import Positions, fit
+from glem.core.positions.positions import Positions
+from glem.functions import fit
 
 
 class PatternRegressor:

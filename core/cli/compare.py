@@ -3,7 +3,8 @@
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, print_result
+from glem.core.cli.display import print_result
+from glem.core.tasks.tables import Table
 
 
 @options.command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")

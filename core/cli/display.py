@@ -9,12 +9,13 @@ import logging
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import click
 
 from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
+from glem.core.tasks.tables import Table
 
 _SCHEMA_VERSION = 1
 _QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
@@ -206,21 +207,8 @@ def print_json(value: Mapping[str, Any]) -> None:
     click.echo(json.dumps({"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}, indent=2, ensure_ascii=False))
 
 
-class Table(NamedTuple):
-    """A table to print: the first column is text, the others are figures."""
-
-    title: str
-    header: Sequence[str]
-    rows: Iterable[Sequence[str]]
-
-
 Told = Iterable[str | Table]
 """What a command tells a person: lines and tables."""
-
-
-def table_of(title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> Table:
-    """Make a table of objects, a row each; a column's function words its cell, None leaves it empty."""
-    return Table(title, tuple(columns), [[str(word(record) or "") for word in columns.values()] for record in records])
 
 
 def print_result(data: Mapping[str, Any], told: Told) -> None:

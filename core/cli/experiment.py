@@ -8,39 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, Told, display_progress, print_result, table_of
+from glem.core.cli.display import Told, display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.grading.experiments.power import PowerCurve, PowerPoint
-    from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
+    from glem.core.grading.experiments.strength import StrengthExperiment
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
-
-
-_POWER_COLUMNS: dict[str, Callable[[tuple[PowerCurve, PowerPoint]], object]] = {
-    "evaluation": lambda row: row[0].name,
-    "limit": lambda row: "static" if row[1].limit is None else f"{row[1].limit:,g}",
-    "seconds": lambda row: f"{row[1].seconds:.2g}",
-    "grade": lambda row: f"{row[1].grade.grade:.4f}",
-    "error": lambda row: f"{row[1].grade.error:.4f}",
-    "b": lambda row: f"{row[1].fit.scale:.3g}",
-    "drawishness": lambda row: "its own" if row[1].fit.drawishness is None else f"{row[1].fit.drawishness:.3f}",
-    "rise": lambda row: row[1].rise and f"{row[1].rise.difference:+.4f}",
-    "p": lambda row: row[1].rise and f"{row[1].rise.p_value:.2g}",
-}
-
-_STRENGTH_COLUMNS: dict[str, Callable[[StrengthPoint], object]] = {
-    "name": lambda one: one.name,
-    "rating": lambda one: f"{one.rating:.0f}",
-    "games": lambda one: f"{one.grade.games:,}",
-    "grade": lambda one: f"{one.grade.grade:.4f}",
-    "error": lambda one: f"{one.grade.error:.4f}",
-    "advantage": lambda one: one.advantage and f"{one.advantage.difference:+.3f} ± {one.advantage.error:.3f}",
-    "rating difference": lambda one: one.advantage and f"{one.advantage.rating_difference:+.0f}",
-}
 
 
 @click.group("experiment")
@@ -118,7 +95,7 @@ def power(
     from glem.core.grading.experiments.power import measure_power, sample_positions
     from glem.core.grading.scorers.scorer import Scorer
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.report.pages.power import line_table, render_power
+    from glem.core.report.pages.power import render_power
 
     game, progress = files.game(), display_progress()
     kind, sizes = limits
@@ -145,11 +122,8 @@ def power(
         journal=journal,
         progress=progress,
     )
-    rows = [(curve, point) for curve in found.curves for point in curve.points]
-    columns = {kind if name == "limit" else name: word for name, word in _POWER_COLUMNS.items()}
-    lines = Table("Straight lines: gain in grade of a doubling", *line_table(found))
     judged = f"{counted(found.positions, 'position')} of {counted(found.games, 'game')}: {rule}\n"
-    told = (judged, table_of("Grade by processing power", rows, columns), lines)
+    told = (judged, found.table(), found.line_table())
     plain = attrs.asdict(found, recurse=True)
     for curve, entry in zip(found.curves, plain["curves"], strict=True):
         entry["rises"] = curve.rises
@@ -256,7 +230,7 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str) ->
 def _strength_told(found: StrengthExperiment) -> Iterator[str | Table]:
     from glem.core.report.pages.strength import correlation_text
 
-    yield table_of("Grades by rating", found.points, _STRENGTH_COLUMNS)
+    yield found.table()
     yield correlation_text("grade and rating", found.by_rating)
     line = found.line
     if line is not None and line.slope:

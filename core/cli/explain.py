@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, print_result, table_of
+from glem.core.cli.display import print_result
 from glem.core.errors import BadInputError
+from glem.core.tasks.tables import Table
 
 
 @options.command(
@@ -93,7 +94,7 @@ def command(words: tuple[str, ...], top: int) -> None:
         "what holds": lambda row: " ".join(row["relations"]),
         "adds": lambda row: f"{row['amount']:+.3f}",
     }
-    told.append(table_of(f"{len(shown)} of {len(rows)} active items", shown, cells))
+    told.append(Table.of(f"{len(shown)} of {len(rows)} active items", shown, cells))
     if rows[top:]:
         told.append(f"the other {len(rows) - top} add {sum(row['amount'] for row in rows[top:]):+.3f}")
     print_result(data, told)

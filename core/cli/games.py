@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, print_result
+from glem.core.cli.display import print_result
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.conformance.facts import FactTable, GameFacts

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, display_progress, print_result, table_of
+from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
-from glem.core.tasks.counts import counted, interval_text
+from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.grading.collection import CollectionGrading
-    from glem.core.grading.correctness import Grade
-    from glem.core.grading.grading import EvaluationGrade
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
@@ -179,19 +177,7 @@ def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str 
         yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
         if len(table.rows) > _MOST_ROWS:
             yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
-    graded = (*grading.baselines, *grading.evaluations)
-    columns: dict[str, Callable[[EvaluationGrade], object]] = {
-        "evaluation": lambda one: one.name,
-        "grade": lambda one: f"{one.grade.grade:.4f}",
-        "error": lambda one: f"{one.grade.error:.4f}" if math.isfinite(one.grade.error) else "",
-        f"{grading.settings.confidence:.3g} interval": lambda one: _interval(one.grade.low, one.grade.high),
-        "as given": lambda one: one.as_given and f"{one.as_given.grade:.4f}",
-        "b": lambda one: one.fit and f"{_with_error(one.fit.scale, one.fit.scale_error)} {one.unit}".strip(),
-        "drawishness": lambda one: _drawishness(one, is_featured=one.name in found.featured),
-        "floored": lambda one: one.fit and f"{one.grade.floored:,}",
-        "missing": lambda one: one.fit and f"{one.missing:,}",
-    }
-    yield table_of("Grades: geometric mean of the probability given to the result", graded, columns)
+    yield grading.table(found.featured)
     if any(one.calibration is not None for one in grading.evaluations):
         yield (
             "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
@@ -200,53 +186,12 @@ def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str 
     for one in grading.evaluations:
         if one.fit is not None and one.fit.message:
             yield f"{one.name}: {one.fit.message}"
-    for grouping, names in grading.groups.items():
+    for grouping in grading.groups:
         if grouping in groupings or _ALL in groupings:
-            yield _groups(graded, grouping, names)
+            yield grading.group_table(grouping)
     if grading.comparisons:
-        yield table_of(
-            "Comparisons on the same positions: mean log probability of the first less the second",
-            grading.comparisons,
-            {
-                "first - second": lambda one: f"{one.first} - {one.second}",
-                "positions": lambda one: f"{one.positions:,}",
-                "difference": lambda one: f"{one.difference:+.5f}",
-                "error": lambda one: f"{one.error:.5f}",
-                "interval": lambda one: interval_text(one.low, one.high, 5),
-                "ratio": lambda one: f"{one.ratio:.4f}",
-                "p": lambda one: f"{one.p_value:.2g}",
-                "p adjusted": lambda one: f"{one.adjusted_p_value:.2g}",
-                "as given": lambda one: one.as_given and f"{one.as_given_difference:+.5f} ± {one.as_given_error:.5f}",
-            },
-        )
+        yield grading.comparison_table()
         yield from (comparison.verdict for comparison in grading.comparisons)
-
-
-def _interval(low: float, high: float) -> str:
-    return f"{low:.4f}-{high:.4f}" if math.isfinite(low) and math.isfinite(high) else ""
-
-
-def _with_error(value: float, error: float) -> str:
-    return f"{value:.4g}" + (f" ± {error:.2g}" if math.isfinite(error) else "")
-
-
-def _drawishness(one: EvaluationGrade, *, is_featured: bool) -> str | None:
-    if one.fit is None:
-        return None
-    if one.fit.drawishness is None:
-        return "from features" if is_featured else "its own"
-    return _with_error(one.fit.drawishness, one.fit.drawishness_error)
-
-
-def _groups(graded: Sequence[EvaluationGrade], grouping: str, names: Sequence[str]) -> Table:
-    rows = []
-    for place, name in enumerate(names):
-        grades: list[Grade | None] = [one.by_group[grouping][place] for one in graded]
-        counted = grades[0]
-        if counted is not None:
-            cells = (_with_error(grade.grade, grade.error) if grade is not None else "" for grade in grades)
-            rows.append((name, f"{counted.positions:,}", *cells))
-    return Table(f"By {grouping}", (grouping, "positions", *(one.name for one in graded)), rows)
 
 
 def _as_json(found: CollectionGrading) -> dict[str, Any]:
@@ -259,7 +204,7 @@ def _as_json(found: CollectionGrading) -> dict[str, Any]:
         "counts": attrs.asdict(found.counts),
         "label_kinds": found.label_kinds,
         "remarks": found.remarks,
-        "tables": [attrs.asdict(table) for table in found.tables],
+        "tables": [table._asdict() for table in found.tables],
         "drawishness_from_features": sorted(found.featured),
         **plain,
         "comparisons": [

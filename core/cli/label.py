@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, display_progress, print_result
+from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.labelling.by_search import SearchLabelling

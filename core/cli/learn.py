@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_result, print_told, prints_json, table_of
+from glem.core.cli.display import display_progress, print_result, print_told, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.counts import counted, interval_text
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.grading.learning import Verdict
@@ -114,7 +115,7 @@ def command(
     )
     if output is not None:
         run.evaluation.save(output)
-    table = table_of(
+    table = Table.of(
         "Candidates: mean log probability of the results, less that of the baseline of the time",
         run.verdicts,
         {

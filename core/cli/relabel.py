@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, display_progress, print_result, table_of
+from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.positions.files import write_positions
 from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,4 +179,4 @@ def _table(title: str, rows: list[LabelChanges]) -> Table:
         "other winner": lambda row: f"{row.turned / max(row.positions, 1):.1%}",
         "mean change": lambda row: f"{row.mean_change:.2f}",
     }
-    return table_of(title, rows, columns)
+    return Table.of(title, rows, columns)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Table, display_progress, print_json, print_told, prints_json, table_of
+from glem.core.cli.display import display_progress, print_json, print_told, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.cli.options.making import F
@@ -124,7 +125,7 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
 
     standings = result.standings
     surplus = result.played - standings.games
-    yield table_of(
+    yield Table.of(
         f"{counted(standings.games, 'game')}"
         + (f" ({surplus} more were played after the decision)" if surplus else ""),
         sorted(standings.totals.items(), key=lambda item: -item[1].wins - item[1].draws / 2),
@@ -149,7 +150,7 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
             yield f"note: the program of {name} failed {counted(totals.failures, 'time')} and was started anew{lost}"
     # With each pairing the p-values of whoever is ahead.
     pairings = [(one, one.significance(is_reversed=one.score < 0.5)) for one in standings.pairings.values()]
-    yield table_of(
+    yield Table.of(
         "Pairings",
         pairings,
         {
@@ -166,7 +167,7 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
     )
     ratings = ratings_of(standings)
     if ratings:
-        yield table_of(
+        yield Table.of(
             "Ratings by all games together, mean 0",
             ratings,
             {

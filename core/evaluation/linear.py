@@ -30,7 +30,7 @@ from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tasks.tables import html_table
+from glem.core.tasks.tables import Table
 
 _LARGEST_INT16 = 32767
 _SHOWN = 12
@@ -140,11 +140,11 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return "".join(
-            html_table(
+            Table(
                 f"{part.capitalize()} {own.value:+.3f}",
                 ("kind", "name", "adds"),
                 [(item.kind, item.name, f"{item.amount:+.3f}") for item in own.contributions],
-            )
+            ).html()
             for part, own in self._parts().items()
         )
 
@@ -281,7 +281,7 @@ class LinearEvaluation:
         add(self.linear_weights, lambda place: features[self.linear[place]].name, _SHOWN)
         found.sort(key=lambda item: -abs(item[0]))
         rows = [(text, names[phase], f"{weight:+.3f}") for weight, phase, text in found[:_SHOWN] if weight]
-        return html_table(caption, ("strongest", "phase", "weight"), rows)
+        return Table(caption, ("strongest", "phase", "weight"), rows).html()
 
     @property
     def unit(self) -> str:

@@ -129,6 +129,11 @@ class ScaleFit:
     converged: bool
     message: str
 
+    @property
+    def drawishness_text(self) -> str:
+        """The drawishness in figures, or that each position has its own."""
+        return "its own" if self.drawishness is None else f"{self.drawishness:.3f}"
+
     def alpha(self, own: Any) -> Any:
         """Return the constant drawishness, or the evaluation's own where it keeps that."""
         return own if self.drawishness is None else self.drawishness

@@ -26,13 +26,14 @@ from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
 from glem.core.grading.drawishness import DrawishnessRows, drawishness_values, featured_drawishness
 from glem.core.grading.grading import Grading, grade_predictions
 from glem.core.grading.groupings import Grouping, groupings_of
-from glem.core.grading.scorers.scorer import Scorer, ScorerTable
+from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.reading import FileSummary, read_selected, reading_remarks, why_nothing_is_left
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.read_ahead import read_ahead
+from glem.core.tasks.tables import Table
 
 Files = Sequence[str | os.PathLike[str]]
 
@@ -72,7 +73,7 @@ class CollectionGrading:
     counts: SelectionCounts
     label_kinds: tuple[str, ...]
     remarks: tuple[str, ...]
-    tables: tuple[ScorerTable, ...] = ()
+    tables: tuple[Table, ...] = ()
     featured: frozenset[str] = frozenset()
     phases: str = ""
 

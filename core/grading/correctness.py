@@ -107,6 +107,11 @@ class Grade:
     games: int
     floored: int
 
+    @property
+    def interval(self) -> str:
+        """The confidence interval in figures; empty where so few games give none."""
+        return f"{self.low:.4f}-{self.high:.4f}" if math.isfinite(self.low) and math.isfinite(self.high) else ""
+
 
 def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
     """Small numbers of the games [N], from 0 on; every position is a game of its own where they are None."""

@@ -31,8 +31,8 @@ from glem.core.fitting.quasi_newton import minimize
 from glem.core.game.equal_positions import scatter
 from glem.core.grading.calibration import PARTS, Calibration, fit_calibration, fit_scale
 from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
-from glem.core.grading.scorers.scorer import ScorerTable
 from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 Floats = NDArray[np.float64]
 
@@ -205,7 +205,7 @@ def featured_drawishness(
     rows: DrawishnessRows,
     tuning: DrawishnessRows | None = None,
     settings: GradingSettings = DEFAULT_SETTINGS,
-) -> tuple[Floats, str, ScorerTable]:
+) -> tuple[Floats, str, Table]:
     """Find the drawishness of the graded positions from a fit to other games.
 
     Parameters
@@ -267,7 +267,7 @@ def featured_drawishness(
         f"Drawishness of {name}: log odds that a feature adds",
         ("feature", "first phase", "last phase", "spread"),
     )
-    return _levelled(rows, log_odds, floor), remark, ScorerTable(title, header, table)
+    return _levelled(rows, log_odds, floor), remark, Table(title, header, table)
 
 
 def _levelled(rows: DrawishnessRows, log_odds: Floats, floor: float) -> Floats:

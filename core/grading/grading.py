@@ -1,7 +1,7 @@
 """Grades of several evaluations on the same positions: everything that a person asks of them, from arrays alone."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -30,7 +30,8 @@ from glem.core.grading.correctness import (
     mean_by_game,
 )
 from glem.core.grading.groupings import Grouping
-from glem.core.tasks.tables import html_table
+from glem.core.tasks.counts import interval_text, with_error
+from glem.core.tasks.tables import Table
 
 EQUAL = "equal probabilities"
 """The baseline that gives each result 1/3."""
@@ -131,13 +132,67 @@ class Grading:
         return f"Grading({sum(self.results)} positions: {grades})"
 
     def _repr_html_(self) -> str:
-        rows = [
-            (one.name, f"{one.grade.grade:.4f}", f"{one.grade.error:.4f}", f"{one.grade.low:.4f}-{one.grade.high:.4f}")
-            for one in (*self.baselines, *self.evaluations)
-        ]
-        header = ("evaluation", "grade", "error", f"{self.settings.confidence:g} interval")
-        caption = f"Geometric mean of the probability given to the result, {sum(self.results)} positions"
-        return html_table(caption, header, rows)
+        return self.table().html()
+
+    @property
+    def graded(self) -> tuple[EvaluationGrade, ...]:
+        """The baselines, then the evaluations."""
+        return (*self.baselines, *self.evaluations)
+
+    def table(self, featured: Collection[str] = ()) -> Table:
+        """Make the table of grades; ``featured`` are evaluations whose drawishness was fitted from features."""
+
+        def drawishness(one: EvaluationGrade) -> str | None:
+            if one.fit is None:
+                return None
+            if one.fit.drawishness is None:
+                return "from features" if one.name in featured else "its own"
+            return with_error(one.fit.drawishness, one.fit.drawishness_error)
+
+        return Table.of(
+            "Grades: geometric mean of the probability given to the result",
+            self.graded,
+            {
+                "evaluation": lambda one: one.name,
+                "grade": lambda one: f"{one.grade.grade:.4f}",
+                "error": lambda one: f"{one.grade.error:.4f}" if math.isfinite(one.grade.error) else "",
+                f"{self.settings.confidence:.3g} interval": lambda one: one.grade.interval,
+                "as given": lambda one: one.as_given and f"{one.as_given.grade:.4f}",
+                "b": lambda one: one.fit and f"{with_error(one.fit.scale, one.fit.scale_error)} {one.unit}".strip(),
+                "drawishness": drawishness,
+                "floored": lambda one: one.fit and f"{one.grade.floored:,}",
+                "missing": lambda one: one.fit and f"{one.missing:,}",
+            },
+        )
+
+    def group_table(self, grouping: str) -> Table:
+        """Make the table of the grades of each group that has positions."""
+        rows = []
+        for place, name in enumerate(self.groups[grouping]):
+            grades = [one.by_group[grouping][place] for one in self.graded]
+            first = grades[0]
+            if first is not None:
+                cells = (with_error(grade.grade, grade.error) if grade else "" for grade in grades)
+                rows.append((name, f"{first.positions:,}", *cells))
+        return Table(f"Grades by {grouping}", (grouping, "positions", *(one.name for one in self.graded)), rows)
+
+    def comparison_table(self) -> Table:
+        """Make the table of the comparisons of all pairs."""
+        return Table.of(
+            "Comparisons on the same positions: mean log probability of the first less the second",
+            self.comparisons,
+            {
+                "first - second": lambda one: f"{one.first} - {one.second}",
+                "positions": lambda one: f"{one.positions:,}",
+                "difference": lambda one: f"{one.difference:+.5f}",
+                "error": lambda one: f"{one.error:.5f}",
+                "interval": lambda one: interval_text(one.low, one.high, 5),
+                "ratio": lambda one: f"{one.ratio:.4f}",
+                "p": lambda one: f"{one.p_value:.2g}",
+                "p adjusted": lambda one: f"{one.adjusted_p_value:.2g}",
+                "as given": lambda one: one.as_given and f"{one.as_given_difference:+.5f} ± {one.as_given_error:.5f}",
+            },
+        )
 
 
 class _Logs(NamedTuple):

@@ -14,6 +14,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}s"
 
 
+def with_error(value: float, error: float) -> str:
+    """Write a value with its standard error, ``0.5012 ± 0.003``, which so few cases may not give."""
+    return f"{value:.4g}" + (f" ± {error:.2g}" if math.isfinite(error) else "")
+
+
 def interval_text(low: float, high: float, decimals: int) -> str:
     """Write an interval with signs, ``-0.1 to +0.3``; in words where so few cases give none."""
     if not (math.isfinite(low) and math.isfinite(high)):

@@ -1,11 +1,38 @@
-"""Tables as notebooks show them."""
+"""Tables of what was found: a command prints them, a page of a report and a notebook show them."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from typing import Any, NamedTuple
 
 
-def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as HTML; every text in it is escaped."""
-    head = "".join(f"<th>{escape(text)}</th>" for text in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+class Table(NamedTuple):
+    """A table of texts.
+
+    Parameters
+    ----------
+    title
+        What it tells.
+    header
+        Names of the columns. The first column names the rows, the others are figures.
+    rows
+        The cells.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @classmethod
+    def of(cls, title: str, records: Iterable[Any], columns: Mapping[str, Callable[[Any], object]]) -> Table:
+        """Make a table of objects, a row each; a column's function words its cell, None leaves it empty."""
+        rows = [[str(word(record) or "") for word in columns.values()] for record in records]
+        return cls(title, tuple(columns), rows)
+
+    def html(self) -> str:
+        """Write the table for a notebook; every text in it is escaped."""
+        head = "".join(f"<th>{escape(text)}</th>" for text in self.header)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
+        title = escape(self.title)
+        return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

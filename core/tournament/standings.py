@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from glem.core.tasks.tables import html_table
+from glem.core.tasks.tables import Table
 from glem.core.tournament.elo import (
     EloEstimate,
     PairCounts,
@@ -203,7 +203,7 @@ class Standings:
             (name, f"{one.wins}-{one.draws}-{one.losses}", f"{100 * one.score:.1f}" if one.games else "")
             for name, one in ranked
         ]
-        return html_table(f"{self.games} games", ("player", "W-D-L", "%"), rows)
+        return Table(f"{self.games} games", ("player", "W-D-L", "%"), rows).html()
 
     @property
     def games(self) -> int:

@@ -30,6 +30,7 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
 
 LIMIT_KINDS = ("nodes", "depth", "seconds")
 """What a search may be limited by."""
@@ -149,6 +150,45 @@ class PowerExperiment:
     curves: tuple[PowerCurve, ...]
     positions: int
     games: int
+
+    def table(self) -> Table:
+        """Make the table of all grades."""
+        return Table.of(
+            "Grade by processing power",
+            [(curve.name, point) for curve in self.curves for point in curve.points],
+            {
+                "evaluation": lambda row: row[0],
+                self.kind: lambda row: "static" if row[1].limit is None else f"{row[1].limit:,g}",
+                "seconds": lambda row: f"{row[1].seconds:.2g}",
+                "grade": lambda row: f"{row[1].grade.grade:.4f}",
+                "error": lambda row: f"{row[1].grade.error:.4f}",
+                "interval": lambda row: row[1].grade.interval,
+                "b": lambda row: f"{row[1].fit.scale:.3g}",
+                "drawishness": lambda row: row[1].fit.drawishness_text,
+                "missing": lambda row: f"{row[1].missing:,}",
+                "rise": lambda row: row[1].rise and f"{row[1].rise.difference:+.4f}",
+                "p": lambda row: row[1].rise and f"{row[1].rise.p_value:.2g}",
+            },
+        )
+
+    def line_table(self) -> Table:
+        """Make the table of the straight lines through the grades of searches."""
+
+        def cells(line: LineFit | None) -> tuple[str, str]:
+            if line is None:
+                return "", ""
+            # Two points leave no error.
+            slope = f"{line.slope:+.4f} ± {line.slope_error:.4f}".removesuffix(" ± nan")
+            return slope, f"{line.r_squared:.3f}"
+
+        return Table(
+            "Straight lines: gain in grade of a doubling",
+            ("evaluation", f"per doubling of {self.kind}", "R²", "per doubling of time", "R²", "always rises"),
+            [
+                (curve.name, *cells(curve.by_limit), *cells(curve.by_seconds), "yes" if curve.rises else "no")
+                for curve in self.curves
+            ],
+        )
 
 
 def check_limits(limits: Sequence[float]) -> None:

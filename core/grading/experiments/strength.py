@@ -34,6 +34,7 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.selection.reading import read_selected
 from glem.core.positions.selection.selection import ALL, SelectionRule
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
 
 _RATING = "_rating"
 _LARGEST_RATINGS = 1 << 26
@@ -109,6 +110,27 @@ class StrengthExperiment:
     line: LineFit | None
     by_difference: Correlation | None
     left_out: int
+
+    def table(self) -> Table:
+        """Make the table of all grades."""
+        return Table.of(
+            "Grades by rating",
+            self.points,
+            {
+                "name": lambda one: one.name,
+                "rating": lambda one: f"{one.rating:.0f}",
+                "games": lambda one: f"{one.grade.games:,}",
+                "grade": lambda one: f"{one.grade.grade:.4f}",
+                "error": lambda one: f"{one.grade.error:.4f}",
+                "interval": lambda one: one.grade.interval,
+                "b": lambda one: one.fit and f"{one.fit.scale:.3g}",
+                "drawishness": lambda one: one.fit and one.fit.drawishness_text,
+                "advantage": lambda one: (
+                    one.advantage and f"{one.advantage.difference:+.3f} ± {one.advantage.error:.3f}"
+                ),
+                "rating difference": lambda one: one.advantage and f"{one.advantage.rating_difference:+.0f}",
+            },
+        )
 
 
 def _experiment(points: Sequence[StrengthPoint], left_out: int, confidence: float) -> StrengthExperiment:

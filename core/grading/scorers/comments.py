@@ -30,10 +30,11 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.grading.calibration import Prediction
-from glem.core.grading.scorers.scorer import Scorer, ScorerTable
+from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
 
 COMMENT_KINDS = ("none", "plain", "eval", "wv", "ev")
 """Ways of writing a score, by the number that stands in ``comment_kind``."""
@@ -374,7 +375,7 @@ class CommentScorer(Scorer):
             found.append(f"{self.name}: {games} of events in pawns with scores in hundredths, read so")
         return found
 
-    def tables(self) -> Sequence[ScorerTable]:
+    def tables(self) -> Sequence[Table]:
         """Show what scores were found to mean, in all and by event; what is out of the ordinary comes first."""
         if not self.conventions:
             return ()
@@ -385,12 +386,12 @@ class CommentScorer(Scorer):
         common = summary[0][0]
         by_event = sorted(self.conventions, key=lambda one: (_meaning(one) == common, -one.games))
         return (
-            ScorerTable(
+            Table(
                 f"{self.name}: what the scores mean",
                 ("written", "from", "told by", "unit", "told by", "events", "games", "scores"),
                 tuple((*meaning, *_totals(found)) for meaning, found in summary),
             ),
-            ScorerTable(
+            Table(
                 f"{self.name}: by event",
                 ("event", "written", "games", "from", "unit", *_EVIDENCE, "size", ""),
                 tuple(_event_row(one) for one in by_event),

@@ -5,30 +5,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
-from attrs import define
-
 from glem.core.grading.calibration import Prediction
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
-
-
-@define(frozen=True)
-class ScorerTable:
-    """What a scorer found out, for people.
-
-    Parameters
-    ----------
-    title
-        Of the table.
-    header
-        Names of the columns.
-    rows
-        Texts.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+from glem.core.tasks.tables import Table
 
 
 class Scorer(ABC):
@@ -63,6 +43,6 @@ class Scorer(ABC):
         """Say in sentences what there is to say about the work."""
         return ()
 
-    def tables(self) -> Sequence[ScorerTable]:
+    def tables(self) -> Sequence[Table]:
         """Show what was found out."""
         return ()

@@ -1,12 +1,10 @@
 """The page of a grading: grades, comparisons, curves by group, reliability."""
 
 import math
-from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import Grade
-from glem.core.grading.grading import EvaluationGrade
 from glem.core.report.charts import legend, phase_chart, styles_of
 from glem.core.report.data import Calibration
 from glem.core.report.markup import element, number, signed, whole
@@ -105,33 +103,12 @@ def _key_figures(found: CollectionGrading) -> Element:
     )
 
 
-def _graded(found: CollectionGrading) -> tuple[EvaluationGrade, ...]:
-    return (*found.grading.evaluations, *found.grading.baselines)
-
-
-def _with_error(value: float, error: float) -> str:
-    return number(value, 4) + (f" ± {number(error, 2)}" if math.isfinite(error) else "")
-
-
 def _grades(found: CollectionGrading) -> Element:
-    rows = []
-    for one in _graded(found):
-        grade, fit = one.grade, one.fit
-        scale = "" if fit is None else f"{_with_error(fit.scale, fit.scale_error)} {one.unit}"
-        drawishness = "" if fit is None else "from features" if one.name in found.featured else "its own"
-        if fit is not None and fit.drawishness is not None:
-            drawishness = _with_error(fit.drawishness, fit.drawishness_error)
-        interval = f"{number(grade.low, 4)}–{number(grade.high, 4)}"
-        as_given = "" if one.as_given is None else number(one.as_given.grade, 4)
-        figures = (whole(grade.positions), whole(one.missing), number(grade.grade, 4), interval, as_given)
-        rows.append((one.name, *figures, scale, drawishness, whole(grade.floored)))
-    interval = f"{found.grading.settings.confidence:.4g} interval"
-    header = ("evaluation", "positions", "missing", "grade", interval, "as given", "b", "drawishness", "floored")
     remarks = [f"{one.name}: {one.fit.message}." for one in found.grading.evaluations if one.fit and one.fit.message]
     return section(
         "grades",
         "Grades",
-        table("Geometric mean of the probability given to the result", header, rows),
+        table(*found.grading.table(found.featured)),
         *(element("p", remark) for remark in (*remarks, *(f"{note}." for note in found.grading.notes))),
     )
 
@@ -139,28 +116,16 @@ def _grades(found: CollectionGrading) -> Element:
 def _comparisons(found: CollectionGrading) -> Element | None:
     if not found.grading.comparisons:
         return None
-    rows = [
-        (
-            f"{one.first} against {one.second}",
-            signed(one.difference, 3),
-            "" if one.as_given_difference is None else signed(one.as_given_difference, 3),
-            f"{signed(one.low, 3)} to {signed(one.high, 3)}",
-            whole(one.positions),
-            f"{one.p_value:.2g}",
-            f"{one.adjusted_p_value:.2g}",
-            one.verdict,
-        )
-        for one in found.grading.comparisons
-    ]
-    header = ("pair", "difference", "as given", "interval", "positions", "p", "p adjusted", "verdict")
     return section(
         "comparisons",
         "Which is better",
         paragraph(
-            "Difference of the mean logarithms of the correctness on the positions for which both have a value. The "
-            "adjusted p allows for the number of pairs (Holm); the verdict goes by it."
+            "Difference of the mean logarithms of the correctness on the positions for which both have a value, with "
+            "bootstrap intervals and sign-flip tests by game. The adjusted p allows for the number of pairs (Holm); "
+            "the verdict goes by it."
         ),
-        table("Comparisons: bootstrap intervals and sign-flip tests by game", header, rows),
+        table(*found.grading.comparison_table()),
+        *(element("p", f"{one.verdict}.") for one in found.grading.comparisons),
     )
 
 
@@ -177,7 +142,7 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
     filled = [place for place in range(len(names)) if _count(groups[place]) >= _FEWEST_IN_CURVE]
     if len(filled) < 2:
         return None
-    curves = {one.name: [_limits(one.by_group[grouping][place]) for place in filled] for one in _graded(found)}
+    curves = {one.name: [_limits(one.by_group[grouping][place]) for place in filled] for one in grading.graded}
     counts = [_count(groups[place]) for place in filled]
     baselines = [one.name for one in grading.baselines]
     shown = [names[place] for place in filled]
@@ -191,7 +156,7 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
             legend(((style, name) for name, style in styles_of(curves, baselines).items()), "Evaluations"),
             *phase_chart("grade", shown, counts, curves, baselines, grouping=grouping, description=described),
         ),
-        details("The same as a table", _group_table(found, grouping, names)),
+        details("The same as a table", table(*grading.group_table(grouping))),
     )
 
 
@@ -205,21 +170,10 @@ def _count(grade: Grade | None) -> int:
 
 def _groups(found: CollectionGrading) -> list[Element]:
     return [
-        section(f"by-{place}", f"By {name}", _group_table(found, name, names))
-        for place, (name, names) in enumerate(found.grading.groups.items())
+        section(f"by-{place}", f"By {name}", table(*found.grading.group_table(name)))
+        for place, name in enumerate(found.grading.groups)
         if name not in found.grading.ordered
     ]
-
-
-def _group_table(found: CollectionGrading, grouping: str, names: Sequence[str]) -> Element:
-    graded = _graded(found)
-    rows = []
-    for place, name in enumerate(names):
-        count = _count(graded[0].by_group[grouping][place])
-        if count:
-            grades = [_limits(one.by_group[grouping][place])[0] for one in graded]
-            rows.append((name, whole(count), *(number(grade, 4) for grade in grades)))
-    return table(f"Grade by {grouping}", (grouping, "positions", *(one.name for one in graded)), rows)
 
 
 def _reliability(found: CollectionGrading) -> Element | None:

@@ -3,9 +3,9 @@
 from xml.etree.ElementTree import Element
 
 from glem.core.grading.experiments.lines import Correlation
-from glem.core.grading.experiments.strength import StrengthExperiment, StrengthPoint
+from glem.core.grading.experiments.strength import StrengthExperiment
 from glem.core.report.charts import Point, point_chart
-from glem.core.report.markup import element, number, signed, whole
+from glem.core.report.markup import element
 from glem.core.report.page import paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted, interval_text
 
@@ -57,27 +57,10 @@ def _picture(found: StrengthExperiment) -> Element:
 
 
 def _players(found: StrengthExperiment) -> Element:
-    header = ("name", "rating", "games", "grade", "interval", "b", "drawishness", "advantage", "rating difference")
     told = (
         "A score v is read as the expected result 1 / (1 + exp(-v / b)), and with a drawishness as probabilities of a "
         "win, a draw and a loss. An advantage is the mean log probability less that of the opponents in the same games."
     )
     if found.left_out:
         told += f" {counted(found.left_out, 'player')} with too few games left out."
-    return section("players", "All grades", paragraph(told), table("Grades", header, map(_row, found.points)))
-
-
-def _row(point: StrengthPoint) -> tuple[str, ...]:
-    fit, advantage = point.fit, point.advantage
-    own = fit is None or fit.drawishness is None
-    return (
-        point.name,
-        f"{point.rating:.0f}",
-        whole(point.grade.games),
-        number(point.grade.grade, 4),
-        f"{number(point.grade.low, 4)}-{number(point.grade.high, 4)}",
-        "" if fit is None else number(fit.scale, 3),
-        "its own" if own or fit is None else number(fit.drawishness or 0.0, 3),
-        "" if advantage is None else f"{signed(advantage.difference, 3)} ± {number(advantage.error, 3)}",
-        "" if advantage is None else signed(advantage.rating_difference, 0),
-    )
+    return section("players", "All grades", paragraph(told), table(*found.table()))

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glem.core.cli import main
-from glem.core.cli.display import Table, display_progress, print_json, print_told, printable, printable_output
+from glem.core.cli.display import display_progress, print_json, print_told, printable, printable_output
+from glem.core.tasks.tables import Table
 
 NAME = "[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
 SHOWN = r"[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"

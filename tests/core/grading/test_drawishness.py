@@ -20,7 +20,7 @@ from glem.core.grading.drawishness import (
     featured_drawishness,
     fit_drawishness,
 )
-from glem.core.grading.scorers.scorer import ScorerTable
+from glem.core.tasks.tables import Table
 from tests.core.grading.examples import played, run
 from tests.oracles import grading as oracle
 
@@ -45,7 +45,7 @@ def example(count: int, seed: int = 0, *, positions: int = 1) -> tuple[Drawishne
     return DrawishnessRows(features.astype(np.int16), phase, value, result, key), alpha
 
 
-def featured(rows: DrawishnessRows, tuning: DrawishnessRows | None = None) -> tuple[Floats, str, ScorerTable]:
+def featured(rows: DrawishnessRows, tuning: DrawishnessRows | None = None) -> tuple[Floats, str, Table]:
     return featured_drawishness(LEARNING, "mine", rows, tuning)
 
 
