@@ -21,9 +21,8 @@ from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords
 from glem.core.search.results import Clock
 from glem.games.othello import rules
-from glem.games.othello.formats.score_conventions import Convention
 from glem.games.othello.formats.text_fields import not_empty
-from glem.games.othello.formats.transcripts import validated_games
+from glem.games.othello.formats.transcripts import GameChecks
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
@@ -230,7 +229,7 @@ def read_ggf(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max
 
 
 def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool) -> Iterator[GameRecords]:
-    convention: Convention | None = None
+    checks = GameChecks(game)
     for block in blocks:
         lines: list[int] = []
         games: list[GgfGame] = []
@@ -251,7 +250,7 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
         def place(index: int, lines: list[int] = lines) -> str:
             return f"{path}:{lines[index]}"
 
-        bad = BadRecords(len(games), place)
+        bad = BadRecords(len(games), place, skip_bad)
         bad.mark(np.array([problem != "" for problem in problems], np.bool_), problems.__getitem__)
         moves = [move for one in games for move in one.moves]
         sides = np.array([1 if is_black else -1 for is_black, _, _ in moves], np.int8)
@@ -273,8 +272,7 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
             start_side=np.array([1 if one.black_to_move else -1 for one in games], np.int8),
             source=path.name,
         )
-        records, convention = validated_games(game, records, sides, convention, bad, skip_bad=skip_bad)
-        yield records
+        yield checks.validated(records, sides, bad)
 
 
 def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:

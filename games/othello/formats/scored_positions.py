@@ -97,7 +97,7 @@ def _check_lines(
     score, score_state = scores.numbers()
     low, high = game.score_bounds
     blank = lines_of(block).is_blank()
-    bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}")
+    bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}", skip_bad)
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
     bad.mark(state == _NO_BOARD, lambda index: f"{rest.excerpt(index)} stands where X, O or - is needed (64 squares)")
     bad.mark(state == _NO_SIDE, lambda index: f"{rest.excerpt(index)} stands where the side to move, X or O, should")
@@ -107,7 +107,7 @@ def _check_lines(
     bad.mark(
         (score < low) | (score > high), lambda index: f"the score {score[index]:g} is not between {low} and {high}"
     )
-    problems = bad.problems(skip_bad=skip_bad, limit=count)
+    problems = bad.problems(limit=count)
     good = ~bad.mask & ~blank
     return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], problems)
 

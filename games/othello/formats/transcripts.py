@@ -10,7 +10,7 @@ the game and a number that is 10 on every line of the published book.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -204,8 +204,8 @@ def read_transcripts(
         The file cannot be read, has no games, or has a bad line and ``skip_bad`` is false.
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
-    lines = ((block, move_lines(lines_of(block))) for block in blocks)
-    records = _checked_lines(game, path, lines, skip_bad=skip_bad)
+    checks = GameChecks(game)
+    records = (_checked(checks, path, block, move_lines(lines_of(block)), skip_bad) for block in blocks)
     return not_empty(records, path, "no games; expected lines like f5d6c3")
 
 
@@ -217,8 +217,8 @@ def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
     :func:`read_transcripts`.
     """
     blocks = TABLE.blocks(path, lines=chunk_games, max_bytes=max_bytes)
-    lines = ((block.rows, _table_lines(block)) for block in blocks)
-    return _checked_lines(game, path, lines, skip_bad=skip_bad)
+    checks = GameChecks(game)
+    yield from (_checked(checks, path, block.rows, _table_lines(block), skip_bad) for block in blocks)
 
 
 def read_logbook(
@@ -230,47 +230,13 @@ def read_logbook(
     finished game's moves contradict. Arguments, columns and errors are those of :func:`read_transcripts`.
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
-    lines = ((block, colored_lines(lines_of(block))) for block in blocks)
-    records = _checked_lines(game, path, lines, convention="raw", skip_bad=skip_bad)
+    checks = GameChecks(game, "raw")
+    records = (_checked(checks, path, block, colored_lines(lines_of(block)), skip_bad) for block in blocks)
     return not_empty(records, path, "no games; expected lines like +d3-c3+c4: -04 10")
 
 
-def _checked_lines(
-    game: Game,
-    path: Path,
-    blocks: Iterable[tuple[LineBlock, MoveLines]],
-    *,
-    convention: Convention | None = None,
-    skip_bad: bool,
-) -> Iterator[GameRecords]:
-    """Check the games of a file by replay, a block of lines at a time.
-
-    Parameters
-    ----------
-    game
-        Othello.
-    path
-        The file, for messages.
-    blocks
-        The lines as text, and what was read from them.
-    convention
-        What the scores mean; if None, what most games agree with in the first block with known scores.
-    skip_bad
-        Leave bad lines out and count them instead of raising.
-
-    Raises
-    ------
-    BadInputError
-        A line is bad and ``skip_bad`` is false.
-    """
-    for block, lines in blocks:
-        records, convention = _checked(game, path, block, lines, convention, skip_bad)
-        yield records
-
-
-def _checked(
-    game: Game, path: Path, block: LineBlock, lines: MoveLines, convention: Convention | None, skip_bad: bool
-) -> tuple[GameRecords, Convention | None]:
+def _checked(checks: "GameChecks", path: Path, block: LineBlock, lines: MoveLines, skip_bad: bool) -> GameRecords:
+    """Check the games of a block of lines."""
     kept = np.flatnonzero(~lines_of(block).is_blank())
     numbers = np.arange(block.first_number, block.first_number + len(lines.bad), dtype=np.int64)
     records = GameRecords.from_moves(
@@ -279,60 +245,60 @@ def _checked(
     if len(kept) < len(records):
         records = records.select(kept)
     rest = lines.rest
-    bad = BadRecords(len(kept), lambda index: f"{path}:{numbers[kept[index]]}")
+    bad = BadRecords(len(kept), lambda index: f"{path}:{numbers[kept[index]]}", skip_bad)
     bad.mark(lines.bad[kept], lambda index: f"{rest.excerpt(kept[index])} is neither a move (a1 to h8) nor the score")
     bad.mark(records.lengths == 0, lambda _: "the line has no moves")
     # Blank lines have no moves, so the flat columns agree.
-    return validated_games(game, records, lines.sides, convention, bad, skip_bad=skip_bad)
+    return checks.validated(records, lines.sides, bad)
 
 
-def validated_games(
-    game: Game,
-    records: GameRecords,
-    sides: NDArray[np.int8],
-    convention: Convention | None,
-    bad: BadRecords,
-    *,
-    skip_bad: bool,
-) -> tuple[GameRecords, Convention | None]:
-    """Check games by replay, the sides that their moves are written as and their scores included.
+@define(eq=False)
+class GameChecks:
+    """Checks the games of a file by replay, the sides that their moves are written as and their scores included.
 
     Parameters
     ----------
     game
         Othello.
-    records
-        The games.
-    sides
-        int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
     convention
-        What the scores mean; None as long as no finished game has one.
-    bad
-        What is wrong with the games so far.
-    skip_bad
-        Leave bad games out and count them instead of raising.
-
-    Returns
-    -------
-    records, convention
-        The good games, and what their scores mean by most of them.
+        What the scores mean; None until finished games have some: then what most of the first of these agree with.
     """
-    reached = replay(game, records)
-    wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
-    count_before = np.concatenate([[0], np.cumsum(wrong)])
 
-    def wrong_side(index: int) -> str:
-        first = int(records.offsets[index])
-        at = first + int(np.argmax(wrong[first:]))
-        written, turn = ("black", "white") if sides[at] > 0 else ("white", "black")
-        name = format_square(int(records.moves[at]))
-        return f"move {at - first + 1}, {name}, is written as {written}'s, but {turn} is to move"
+    game: Game
+    convention: Convention | None = None
 
-    bad.mark(np.diff(count_before[records.offsets]) > 0, wrong_side)
-    if convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
-        convention = likely_convention(reached, records.score)
-    stored = stored_scores(reached, convention or "raw")
-    return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
+    def validated(self, records: GameRecords, sides: NDArray[np.int8], bad: BadRecords) -> GameRecords:
+        """Give the good ones of some games.
+
+        Parameters
+        ----------
+        records
+            The games.
+        sides
+            int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
+        bad
+            What is wrong with the games so far.
+
+        Raises
+        ------
+        BadInputError
+            A game is bad and bad ones are not to be skipped.
+        """
+        reached = replay(self.game, records)
+        wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
+        count_before = np.concatenate([[0], np.cumsum(wrong)])
+
+        def wrong_side(index: int) -> str:
+            first = int(records.offsets[index])
+            at = first + int(np.argmax(wrong[first:]))
+            written, turn = ("black", "white") if sides[at] > 0 else ("white", "black")
+            name = format_square(int(records.moves[at]))
+            return f"move {at - first + 1}, {name}, is written as {written}'s, but {turn} is to move"
+
+        bad.mark(np.diff(count_before[records.offsets]) > 0, wrong_side)
+        if self.convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
+            self.convention = likely_convention(reached, records.score)
+        return validated(self.game, records, reached, stored_scores(reached, self.convention or "raw"), bad)
 
 
 def write_transcripts(game: Game, records: GameRecords, /) -> Iterator[bytes]:

@@ -184,7 +184,7 @@ def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
             whole = len(content) // _GAME.itemsize
             if whole:
                 chunk = np.frombuffer(content, _GAME, whole)
-                yield _check_games(path, game, header, names, chunk, count, skip_bad=skip_bad)
+                yield _check_games(path, game, header, names, chunk, count, skip_bad)
             count += whole
             if len(content) < wanted * _GAME.itemsize or not content:
                 break
@@ -196,18 +196,11 @@ def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
 
 
 def _check_games(
-    path: Path,
-    game: Game,
-    header: Any,
-    names: Mapping[str, tuple[str, ...]],
-    chunk: NDArray[np.void],
-    before: int,
-    *,
-    skip_bad: bool,
+    path: Path, game: Game, header: Any, names: Mapping[str, tuple[str, ...]], chunk: Any, before: int, skip_bad: bool
 ) -> GameRecords:
     """Turn raw game records into checked ones; ``before`` records of the file came earlier."""
     name_columns = {"tournament": names["tournament"], "black_player": names["player"], "white_player": names["player"]}
-    bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}")
+    bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}", skip_bad)
     squares, written = _check_moves(chunk["moves"], bad)
     _check_range(bad, "black's disc count", chunk["discs"], _SQUARES)
     _check_range(bad, "black's theoretical disc count", chunk["theoretical_discs"], _SQUARES)
@@ -237,7 +230,7 @@ def _check_games(
         source=path.name,
     )
     reached = replay(game, records)
-    return validated(game, records, reached, reached.final_score.astype(np.float32), bad, skip_bad=skip_bad)
+    return validated(game, records, reached, reached.final_score.astype(np.float32), bad)
 
 
 def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
