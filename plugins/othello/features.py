@@ -104,17 +104,10 @@ def write_values(position: Position, values: Any) -> None:
     _write_regions(empty, values)
 
 
+_CONTENTS = ("empty", "own", "opponent")
 _SQUARES = tuple(
-    AtomicFeature(
-        name=format_square(square),
-        low=0,
-        high=2,
-        description=f"Content of {format_square(square)} from the side to move's view.",
-        value_names=("empty", "own", "opponent"),
-        cell=square,
-        group="squares",
-    )
-    for square in range(64)
+    AtomicFeature(name, 0, 2, f"Content of {name} from the side to move's view.", _CONTENTS, square, "squares")
+    for square, name in enumerate(map(format_square, range(64)))
 )
 _QUADRANT_PARITY = tuple(
     ("parity", f"parity_{name}", 0, 1, f"Parity of the empty squares of the quadrant at {name}.")

@@ -76,8 +76,10 @@ def _two_left(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, s
 
 
 @kernel
-def last_two(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, second: Any) -> Any:
+def last_two(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any) -> Any:
     """Null-window score with two empty squares."""
+    lowest = empties & (~empties + ONE)
+    first, second = np.int64(trailing_zeros(lowest)), np.int64(trailing_zeros(empties ^ lowest))
     workspace.counters[NODES] += 1
     best = _two_left(workspace, own, opponent, alpha, first, second)
     if best != _WORST:
@@ -107,16 +109,7 @@ def _three_left(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: An
         if workspace.neighbours[square] & opponent != ZERO:
             turned = flips_one(own, opponent, square)
             if turned != ZERO:
-                rest = empties ^ disc
-                lowest = rest & (~rest + ONE)
-                score = -last_two(
-                    workspace,
-                    opponent ^ turned,
-                    own ^ turned ^ disc,
-                    -alpha - 1,
-                    np.int64(trailing_zeros(lowest)),
-                    np.int64(trailing_zeros(rest ^ lowest)),
-                )
+                score = -last_two(workspace, opponent ^ turned, own ^ turned ^ disc, -alpha - 1, empties ^ disc)
                 if score > best:
                     best = score
                     if best > alpha:

@@ -14,7 +14,7 @@ from glem.core.search.clock import monotonic_nanoseconds
 from glem.games.othello.rules import CORNERS, Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.last_moves import final_margin
-from glem.games.othello.solver.workspace import DEADLINE, NODE_LIMIT, NODES, STOPPED, WIDTH
+from glem.games.othello.solver.workspace import DEADLINE, LEAST_GUIDED, NODE_LIMIT, NODES, STOPPED, WIDTH
 
 _PARITY_WEIGHT = 32
 _WIDE = np.int64(1 << 30)
@@ -136,18 +136,10 @@ def estimate(
 
 @kernel
 def list_guided(
-    evaluator: Any,
-    workspace: Any,
-    own: Any,
-    opponent: Any,
-    places: Any,
-    count: Any,
-    ply: Any,
-    first: Any,
-    second: Any,
-    depth: Any,
+    evaluator: Any, workspace: Any, own: Any, opponent: Any, places: Any, count: Any, ply: Any, first: Any, second: Any
 ) -> Any:
-    """List the moves as :func:`list_moves` does, by the estimate of a search of ``depth`` plies as well."""
+    """List the moves as :func:`list_moves` does, by the estimate of a search of up to three plies as well."""
+    depth = min((count - LEAST_GUIDED) // 3, 3)
     stack = count * np.int64(WIDTH)
     parity = odd_quadrants(~(own | opponent))
     before = Position(own, opponent)

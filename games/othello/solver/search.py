@@ -22,15 +22,13 @@ from glem.games.othello.solver.table import (
     position_key,
     store,
 )
-from glem.games.othello.solver.workspace import NODES, PASS_NUMBER, STOPPED, VARIATION_WIDTH, WIDTH
+from glem.games.othello.solver.workspace import LEAST_GUIDED, NODES, PASS_NUMBER, STOPPED, VARIATION_WIDTH, WIDTH
 
 _NONE = 64
 _WORST = -99
 
 _LEAST_LISTED = 7
 """Empty squares from which on moves are listed, sorted, and their results kept."""
-_LEAST_GUIDED = 12
-"""Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
 _LEAST_SELECTIVE = 13
 """Empty squares from which on the selective pass trusts shallow searches."""
 _MARGIN = 10
@@ -59,15 +57,7 @@ def _few_left(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any) -
     if count == 3:
         return last_three(workspace, own, opponent, alpha, empties, odd_quadrants(empties))
     if count == 2:
-        lowest = empties & (~empties + ONE)
-        return last_two(
-            workspace,
-            own,
-            opponent,
-            alpha,
-            np.int64(trailing_zeros(lowest)),
-            np.int64(trailing_zeros(empties ^ lowest)),
-        )
+        return last_two(workspace, own, opponent, alpha, empties)
     if count == 1:
         return last_one(workspace, own, np.int64(trailing_zeros(empties)))
     return final_margin(workspace, own, opponent)
@@ -157,8 +147,7 @@ def _list(
 ) -> Any:
     """List the moves of a position, with estimates where there are enough empty squares."""
     if count >= workspace.least_estimated:
-        depth = min((count - _LEAST_GUIDED) // 3, 3)
-        return list_guided(evaluator, workspace, own, opponent, places, count, ply, first, second, depth)
+        return list_guided(evaluator, workspace, own, opponent, places, count, ply, first, second)
     return list_moves(workspace, own, opponent, places, count, first, second)
 
 
@@ -203,7 +192,7 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
 
     The accumulator of ``ply`` is that of the position, where ``count`` is one that the evaluation is asked for.
     """
-    if count < _LEAST_GUIDED:
+    if count < LEAST_GUIDED:
         return null_window(workspace, own, opponent, alpha, count)
     counters = workspace.counters
     counters[NODES] += 1
@@ -244,10 +233,9 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
-        after_own, after_opponent = opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square))
-        after = Position(after_own, after_opponent)
+        after = Position(opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square)))
         _follow(evaluator, workspace, Position(own, opponent), square, after, count - 1, ply)
-        score = -guided_window(evaluator, workspace, after_own, after_opponent, -alpha - 1, count - 1, ply + 1)
+        score = -guided_window(evaluator, workspace, after.own, after.opponent, -alpha - 1, count - 1, ply + 1)
         if score > best:
             best, best_move = score, square
             if best > alpha:
@@ -300,16 +288,15 @@ def open_window(
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
-        after_own, after_opponent = opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square))
-        after = Position(after_own, after_opponent)
+        after = Position(opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square)))
         _follow(evaluator, workspace, Position(own, opponent), square, after, count - 1, ply)
         score = _WORST
         if done > 0:
-            score = -guided_window(evaluator, workspace, after_own, after_opponent, -lower - 1, count - 1, ply + 1)
+            score = -guided_window(evaluator, workspace, after.own, after.opponent, -lower - 1, count - 1, ply + 1)
         searched = done == 0 or (score > lower and score < beta)
         if searched and counters[STOPPED] == 0:
             score = -open_window(
-                evaluator, workspace, after_own, after_opponent, -beta, -lower, count - 1, ply + 1, np.int64(0)
+                evaluator, workspace, after.own, after.opponent, -beta, -lower, count - 1, ply + 1, np.int64(0)
             )
         if counters[STOPPED] != 0:
             return best

@@ -36,13 +36,15 @@ WIDTH = 64
 VARIATION_WIDTH = 128
 """Longest variation, passes and the mark -1 at its end included."""
 
+LEAST_GUIDED = 12
+"""Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
+
 _ENTRY_WORDS = 2
 _BUCKET_ENTRIES = 4
 _NEAR_ENTRIES = 1 << 15
 _NEAR_COUNT = 9
 _STABLE_START = 4
 _LEAST_CUTOFF = 8
-_LEAST_ESTIMATED = 12
 _MOBILITY_WEIGHT = 1 << 15
 _BEST_SCORE = 64
 _NEVER = 1 << 62
@@ -282,7 +284,7 @@ def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techn
         variations=np.zeros(VARIATION_WIDTH**2, np.int64),
         stability_limits=stability_limits if techniques.stability else np.full(65, _NEVER),
         least_cutoff=np.int64(_LEAST_CUTOFF if techniques.enhanced_cutoffs and techniques.hash_table else _NEVER),
-        least_estimated=np.int64(_LEAST_ESTIMATED if evaluator is not None else _NEVER),
+        least_estimated=np.int64(LEAST_GUIDED if evaluator is not None else _NEVER),
         mobility_weight=np.int64(_MOBILITY_WEIGHT if techniques.mobility else 0),
         disc_scale=np.int64(max(1, round((_BEST_SCORE << 20) / advice.limit))),
         evaluation=advice.data,

@@ -15,17 +15,10 @@ from glem.plugins.chess.features.sides import Boards, Side, has
 
 _CONTENTS = ("empty", *(f"own {kind}" for kind in KINDS), *(f"opponent's {kind}" for kind in KINDS))
 
+_VIEW = "as the side to move sees the board, its pieces below."
 SQUARES = tuple(
-    AtomicFeature(
-        name=SQUARE_NAMES[square],
-        low=0,
-        high=12,
-        description=f"Content of {SQUARE_NAMES[square]} as the side to move sees the board, its pieces below.",
-        value_names=_CONTENTS,
-        cell=square ^ 56,
-        group="squares",
-    )
-    for square in range(64)
+    AtomicFeature(name, 0, 12, f"Content of {name} {_VIEW}", _CONTENTS, square ^ 56, "squares")
+    for square, name in enumerate(SQUARE_NAMES)
 )
 """0 empty, 1 to 6 own pawn to king, 7 to 12 the opponent's; a1 first."""
 
