@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from attrs import define
@@ -12,22 +12,14 @@ from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
-from glem.core.game.records import ScoredPositions
+from glem.core.game.records import GameRecords, ScoredPositions
 
 _GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
 
 
-class _Read(Protocol):
-    """What a reader hands out: good rows, and lines on the bad ones."""
-
-    @property
-    def problems(self) -> tuple[str, ...]: ...
-
-    def __len__(self) -> int: ...
-
-
-_Part = TypeVar("_Part", bound=_Read)
+_Part = TypeVar("_Part", GameRecords, ScoredPositions)
+"""What a reader hands out: good rows, and lines on the bad ones."""
 
 _MAX_DIGITS = 9
 _SHOWN = 16
