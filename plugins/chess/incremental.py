@@ -172,7 +172,9 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         return None
     played = evaluation.in_play()
     limit = score_limit(evaluation, played.scale)
-    by_feature = _weights_by_feature(evaluation, played, covered)
+    # Zero for those of the game's first features that do not enter; one may enter twice.
+    by_feature = np.zeros((PHASE_COUNT, covered), np.int64)
+    np.add.at(by_feature, (slice(None), list(evaluation.linear)), played.linear)
     if np.abs(by_feature).max(initial=0) > _LARGEST_WEIGHT:
         return None
     placement_only = not by_feature[:, _MATERIAL : len(TERMS)].any()
@@ -188,14 +190,6 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         unit=search_unit(evaluation),
         result_only=True,
     )
-
-
-def _weights_by_feature(evaluation: LinearEvaluation, played: PlayWeights, count: int) -> NDArray[np.int64]:
-    """Weights of the first features of the game, int64 [phases, count]; zero for those that do not enter."""
-    weights = np.zeros((PHASE_COUNT, count), np.int64)
-    for place, feature in enumerate(evaluation.linear):
-        weights[:, feature] += played.linear[:, place]
-    return weights
 
 
 def _tables(by_feature: NDArray[np.int64], played: PlayWeights, limit: int, width: int) -> ChessTables:
