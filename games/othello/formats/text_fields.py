@@ -23,7 +23,6 @@ _Part = TypeVar("_Part", GameRecords, ScoredPositions)
 
 _MAX_DIGITS = 9
 _SHOWN = 16
-_BEHIND_VALUES = (char.QUOTATION_MARK, char.CARRIAGE_RETURN)
 
 
 @kernel(inline=True)
@@ -165,10 +164,10 @@ class Table(NamedTuple):
         before, behind = (delimiters[np.minimum(place, len(delimiters) - 1)] for place in (behind - 1, behind))
         at = np.minimum(before + 1, ends) if self.columns[thing] else starts
         stop = np.minimum(behind, ends)
-        while (quoted := (at < stop) & (data[at] == char.QUOTATION_MARK)).any():
-            at = at + quoted
-        while (quoted := (at < stop) & np.isin(data[stop - 1], _BEHIND_VALUES)).any():
-            stop = stop - quoted
+        inner = np.append(np.flatnonzero(data != char.QUOTATION_MARK), len(data))
+        at = np.minimum(inner[np.searchsorted(inner, at)], stop)
+        inner = np.append(-1, np.flatnonzero((data != char.QUOTATION_MARK) & (data != char.CARRIAGE_RETURN)))
+        stop = np.maximum(inner[np.searchsorted(inner, stop) - 1] + 1, at)
         return Spans(data, at, stop)
 
 
