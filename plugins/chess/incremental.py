@@ -174,7 +174,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     limit = score_limit(evaluation, played.scale)
     # Zero for those of the game's first features that do not enter; one may enter twice.
     by_feature = np.zeros((PHASE_COUNT, covered), np.int64)
-    np.add.at(by_feature, (slice(None), list(evaluation.linear)), played.linear)
+    np.add.at(by_feature.T, list(evaluation.linear), played.linear.T)
     if np.abs(by_feature).max(initial=0) > _LARGEST_WEIGHT:
         return None
     placement_only = not by_feature[:, _MATERIAL : len(TERMS)].any()
