@@ -184,7 +184,7 @@ def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> N
 
 
 def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game, searching: PlayerSpec) -> None:
-    engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100)))
+    engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100), solve_from=60))
     stop = threading.Event()
 
     def stop_at_depth_3(analysis: SearchResult) -> None:
