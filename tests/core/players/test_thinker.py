@@ -34,7 +34,7 @@ def endgames(othello: Game) -> list[Any]:
     """Positions near the end of random games."""
     return [
         position
-        for seed in range(12)
+        for seed in range(5)
         for position in random_line(othello, np.random.default_rng(seed))[0]
         if int(position.own | position.opponent).bit_count() == 64 - EMPTIES
         and len(othello.list_legal_moves(position)) > 1

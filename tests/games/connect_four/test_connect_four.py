@@ -133,7 +133,7 @@ def test_moves_are_written_from_1_to_7(game: Game):
     assert [game.parse_move(text) for text in "1234567"] == list(range(7))
 
 
-EMPTY_CELLS = {8: 60, 9: 50, 10: 40, 11: 20, 12: 5}
+EMPTY_CELLS = {8: 60, 9: 30, 10: 10, 11: 3}
 """Number of endgames by the number of their empty cells."""
 
 
