@@ -28,6 +28,7 @@ from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_move
 from glem.games.chess.uci.commands import GameLine, Go, centipawns, info_lines, limits_of, parse_go
 from glem.games.chess.uci.protocol import serve_uci
+from tests.core.players.line_feed import Feed
 from tests.killed_programs import killed_in_the_end
 
 SPEC = PlayerSpec("glem", evaluation="none", limits=Limits(clock=Clock(40.0)), table_mb=1)
@@ -69,22 +70,14 @@ def told(engine: Engine, lines: Iterable[str]) -> list[str]:
     return written
 
 
-class Talk:
+class Talk(Feed):
     """A session with an engine in a thread of its own."""
 
     def __init__(self, engine: Engine) -> None:
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        super().__init__()
         self.answers: queue.Queue[str] = queue.Queue()
         self._thread = threading.Thread(target=serve_uci, args=(engine, self, self.answers.put), daemon=True)
         self._thread.start()
-
-    def __iter__(self) -> Iterator[str]:
-        while (line := self._lines.get()) is not None:
-            yield line
-
-    def say(self, *lines: str | None) -> None:
-        for line in lines:
-            self._lines.put(line)
 
     def until(self, begin: str) -> list[str]:
         heard = []
@@ -96,7 +89,8 @@ class Talk:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.say("quit", None)
+        self.say("quit")
+        self.end()
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
@@ -281,12 +275,12 @@ def test_infinite_gives_no_answer_before_stop() -> None:
         assert talk.until("bestmove")
 
 
-@pytest.mark.parametrize("end", ["quit", None])
-def test_quit_and_the_end_of_the_input_end_thinking(end: str | None) -> None:
+@pytest.mark.parametrize("ends", [False, True])
+def test_quit_and_the_end_of_the_input_end_thinking(ends: bool) -> None:
     with Talk(FakeEngine(lasts=True)) as talk:
         talk.say("position startpos", "go infinite")
         talk.until("info depth")
-        talk.say(end)
+        talk.end() if ends else talk.say("quit")
 
 
 def test_pondering() -> None:
