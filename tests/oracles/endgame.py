@@ -1,5 +1,7 @@
 """Endgames solved by the book: minimax over the naive rules, nothing left out."""
 
+import functools
+
 import numpy as np
 
 from tests.oracles import othello_rules
@@ -16,6 +18,12 @@ def final_score(board: np.ndarray, convention: str) -> int:
 
 def solve(board: np.ndarray, convention: str = "standard") -> int:
     """Final score with best play by both sides, for the side to move."""
+    return _solved(board.astype(np.int8).tobytes(), convention)
+
+
+@functools.cache
+def _solved(squares: bytes, convention: str) -> int:
+    board = np.frombuffer(squares, np.int8).reshape(8, 8)
     moves = legal_moves(board)
     if not moves:
         return final_score(board, convention)
