@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from glem.core.game.game import game_names, load_game
-from tests.house.removed_games import built_in_games
-from tests.house.tree import ROOT, imports, modules, project, text_files
+from tests.house.tree import ROOT, built_in_games, imports, modules, project, text_files
 
 MAY_IMPORT = {"core": {"core"}, "games": {"core", "games"}, "plugins": {"core", "games", "plugins"}}
 """Room to the rooms that its modules may import from."""

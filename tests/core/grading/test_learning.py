@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import chess.pgn
 import numpy as np
 import pytest
 
@@ -14,7 +13,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
@@ -24,27 +22,27 @@ from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import PAPER_RULE
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.grading.examples import run
+from tests.core.grading.random_games import random_pgn
+from tests.othello import LEARNING, sample_of_games
 
 
 @pytest.fixture(scope="module")
-def baseline(othello_learning: Learning) -> ResultEvaluation:
+def baseline() -> ResultEvaluation:
     """Mobility, with a drawishness for a game that is hardly ever drawn."""
-    value = prior_of(mobility_evaluation(othello_learning, logistic=True)).value
+    value = prior_of(mobility_evaluation(LEARNING, logistic=True)).value
     return ResultEvaluation.with_constant_drawishness(value, 0.1)
 
 
 @pytest.fixture(scope="module")
-def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    assert othello_learning.sample is not None
-    sample: Positions = othello_learning.sample()
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("learning") / "games.parquet"
-    write_positions(path, sample.select(sample.record < 1500))
+    write_positions(path, sample_of_games(1500))
     return path
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning, file: Path) -> Positions:
-    return Positions.concatenate(list(read_game_positions(othello_learning.game, [file], PAPER_RULE)), renumber=False)
+def games(file: Path) -> Positions:
+    return Positions.concatenate(list(read_game_positions(LEARNING.game, [file], PAPER_RULE)), renumber=False)
 
 
 def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
@@ -129,18 +127,6 @@ def test_lines_that_nothing_leads_to_are_refused_at_once(baseline: ResultEvaluat
             check_candidates(found, baseline)
     else:
         check_candidates(found, baseline)
-
-
-def random_pgn(seed: int) -> str:
-    """Some random moves, with a random result."""
-    generator = np.random.default_rng(seed)
-    game = chess.pgn.Game()
-    node: chess.pgn.GameNode = game
-    while node.ply() < 80 and not node.board().is_game_over():
-        moves = list(node.board().legal_moves)
-        node = node.add_variation(moves[generator.integers(len(moves))])
-    game.headers["Result"] = str(generator.choice(["1-0", "0-1", "1/2-1/2"]))
-    return f"{game}\n\n"
 
 
 def test_the_example_of_the_documentation_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -254,8 +240,8 @@ def test_an_interrupted_run_continues_with_its_log(
         learn(worse, candidates(*texts), games, rule=LearningRule(resamples=300), log=log)
 
 
-def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: Positions) -> None:
-    game = othello_learning.game
+def test_games_that_tuned_do_not_decide(file: Path, games: Positions) -> None:
+    game = LEARNING.game
 
     def parts() -> Any:
         return read_game_positions(game, [file], PAPER_RULE)
