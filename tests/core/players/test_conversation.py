@@ -2,15 +2,14 @@
 
 import itertools
 import os
-import queue
 import threading
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glem.core.players.protocols.conversation import LONGEST_LINE, Conversation, DescriptorLines, Interruption
+from tests.core.players.line_feed import Feed
 
 KINDS = {"stop": Interruption.THINKING, "ping": Interruption.ALL}
 
@@ -19,30 +18,13 @@ def interruption(line: str) -> Interruption:
     return KINDS.get(line, Interruption.NO)
 
 
-class _Feed:
-    """Lines that come when the test says so."""
-
-    def __init__(self) -> None:
-        self._lines: queue.Queue[str | None] = queue.Queue()
-
-    def say(self, line: str) -> None:
-        self._lines.put(line)
-
-    def end(self) -> None:
-        self._lines.put(None)
-
-    def __iter__(self) -> Iterator[str]:
-        while (line := self._lines.get()) is not None:
-            yield line
-
-
 def test_commands_come_in_order() -> None:
     lines = [str(number) for number in range(1000)]
     assert list(Conversation(lines, interruption)) == lines
 
 
 def test_thinking_is_ended_by_a_command_that_comes_then() -> None:
-    feed = _Feed()
+    feed = Feed()
     feed.say("go")
     conversation = Conversation(feed, interruption)
     commands = iter(conversation)
@@ -72,7 +54,7 @@ def test_nothing_ends_the_thinking_of_a_script() -> None:
 
 
 def test_some_commands_end_what_was_asked_for_before_them_and_nothing_after() -> None:
-    feed = _Feed()
+    feed = Feed()
     for line in ("go", "go", "ping", "go"):
         feed.say(line)
     conversation = Conversation(feed, interruption)
@@ -101,7 +83,7 @@ def test_what_was_there_before_thinking_does_not_end_it(is_script: bool) -> None
 
 
 def test_end_of_input_stops_thinking_if_it_comes_then() -> None:
-    feed = _Feed()
+    feed = Feed()
     conversation = Conversation(feed, interruption)
 
     def think(stop: threading.Event) -> None:

@@ -16,6 +16,7 @@ from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Limits, SearchResult
 from glem.games.othello.notation import format_position
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN
 
 RANDOM = PlayerSpec("random", kind="random")
@@ -24,11 +25,8 @@ OTHELLO = load_game("othello")
 
 def random_game(game: Game, seed: int, plies: int) -> Engine:
     engine = Engine(game, RANDOM)
-    generator = np.random.default_rng(seed)
-    for _ in range(plies):
-        if engine.is_over:
-            break
-        engine.play(int(generator.choice(engine.legal_moves())))
+    for move in random_line(game, np.random.default_rng(seed))[1][:plies]:
+        engine.play(move)
     return engine
 
 
@@ -184,7 +182,7 @@ def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> N
 
 
 def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game, searching: PlayerSpec) -> None:
-    engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100)))
+    engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100), solve_from=60))
     stop = threading.Event()
 
     def stop_at_depth_3(analysis: SearchResult) -> None:

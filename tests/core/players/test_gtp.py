@@ -112,29 +112,16 @@ def test_a_whole_game_is_played_and_scored() -> None:
     assert other.position == engine.position
 
 
-def before_a_pass() -> Engine:
-    """A game in which white must pass when black has played c1."""
+def test_forced_passes_may_be_left_out_and_a_refused_move_leaves_none_behind() -> None:
     engine = Engine(OTHELLO, RANDOM)
     engine.set_position(OTHELLO.parse_position(f"XO------{'-' * 48}XO------ X"))
-    return engine
-
-
-def test_forced_passes_may_be_left_out() -> None:
-    engine = before_a_pass()
-    assert session(engine, ["play black c1", "play black c8"]) == ["=", "="]
-    assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1", "--", "c8"]
-
-
-def test_a_refused_move_leaves_no_pass_behind() -> None:
-    engine = before_a_pass()
-    engine.play_text("c1")
+    assert session(engine, ["play black c1"]) == ["="]
     assert engine.must_pass()
-    moves = engine.moves
-    assert session(engine, ["play black zz"])[0].startswith("? illegal move")
-    assert engine.moves == moves
-    [answer] = session(engine, ["reg_genmove black"])
-    assert answer.startswith("= ")
-    assert engine.moves == moves
+    refused, answer = session(engine, ["play black zz", "reg_genmove black"])
+    assert refused.startswith("? illegal move") and answer.startswith("= ")
+    assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1"]
+    assert session(engine, ["play black c8"]) == ["="]
+    assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1", "--", "c8"]
 
 
 def test_any_game_is_spoken() -> None:

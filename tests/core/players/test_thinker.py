@@ -34,7 +34,7 @@ def endgames(othello: Game) -> list[Any]:
     """Positions near the end of random games."""
     return [
         position
-        for seed in range(12)
+        for seed in range(5)
         for position in random_line(othello, np.random.default_rng(seed))[0]
         if int(position.own | position.opponent).bit_count() == 64 - EMPTIES
         and len(othello.list_legal_moves(position)) > 1
@@ -156,9 +156,6 @@ def test_the_only_move_is_played_at_once(othello: Game, mobility: str) -> None:
     position: Any = othello.initial_position
     player = make(othello, mobility, "depth=3")
     previous = []
-    for move in othello.list_legal_moves(position):
-        after = othello.play(position, move)
-        assert len(othello.list_legal_moves(after)) == 3
     while len(othello.list_legal_moves(position)) > 1:
         previous.append(position)
         position = othello.play(position, othello.list_legal_moves(position)[-1])
@@ -181,14 +178,3 @@ def test_solver_and_search_share_the_nodes(othello: Game, mobility: str) -> None
     assert not choice.exact
     assert choice.depth > 0
     assert choice.nodes == 4000
-
-
-def test_a_stop_ends_the_search(othello: Game, mobility: str) -> None:
-    player = make(othello, mobility, "depth=60,solve=60")
-    stop = threading.Event()
-    timer = threading.Timer(0.2, stop.set)
-    timer.start()
-    choice = player.choose(othello.initial_position, [], None, stop=stop)
-    timer.join()
-    assert choice.move in othello.list_legal_moves(othello.initial_position)
-    assert choice.depth < 60

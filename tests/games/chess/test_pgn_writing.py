@@ -18,6 +18,7 @@ from glem.core.tournament.transcripts import records_of_games
 from glem.games.chess import CHESS
 from glem.games.chess.boards import move_number
 from tests.core.cli.terminal import Terminal
+from tests.oracles.chess_boards import random_game
 
 FISCHER = "brkbrnqn/pppppppp/8/8/8/8/PPPPPPPP/BRKBRNQN w KQkq - 0 1"
 BLACK_BEGINS = "r3k2r/1P4pp/8/3pP3/1N3N2/2n3n1/1p4PP/R3K2R b KQkq - 0 1"
@@ -26,14 +27,12 @@ PLAYERS = ('Ann "the\\rook"', "Bøb")
 
 def chosen(start: str, plies: int, seed: int) -> list[MoveChoice]:
     """Random moves with a score each; captures, promotions, castling and checks come by themselves."""
-    board, random = chess.Board(start or chess.STARTING_FEN, chess960=True), np.random.default_rng(seed)
-    moves = []
-    while len(moves) < plies and any(board.legal_moves):
-        move = sorted(board.legal_moves, key=str)[random.integers(board.legal_moves.count())]
-        score = round(float(random.normal(0, 3)), 2)
-        moves.append(MoveChoice(move_number(board, move), score=score, depth=7, seconds=0.25))
-        board.push(move)
-    return moves
+    random = np.random.default_rng(seed)
+    return [
+        MoveChoice(move, score=round(float(random.normal(0, 3)), 2), depth=7, seconds=0.25)
+        for _, move in random_game(seed, plies, start or chess.STARTING_FEN)
+        if move is not None
+    ]
 
 
 def played(number: int, start: str, end: End, result: int, score: int | None, plies: int = 300) -> PlayedGame:

@@ -1,11 +1,15 @@
-"""Sessions of the UCI protocol, as graphical boards and strangers hold them; the thinking itself is a stand-in."""
+"""Sessions of the UCI protocol, as graphical boards and strangers hold them; at the end with the real search."""
 
 from __future__ import annotations
 
+import os
 import queue
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -24,6 +28,8 @@ from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_move
 from glem.games.chess.uci.commands import GameLine, Go, centipawns, info_lines, limits_of, parse_go
 from glem.games.chess.uci.protocol import serve_uci
+from tests.core.players.line_feed import Feed
+from tests.killed_programs import killed_in_the_end
 
 SPEC = PlayerSpec("glem", evaluation="none", limits=Limits(clock=Clock(40.0)), table_mb=1)
 RANDOM = PlayerSpec("random", kind="random")
@@ -64,22 +70,14 @@ def told(engine: Engine, lines: Iterable[str]) -> list[str]:
     return written
 
 
-class Talk:
+class Talk(Feed):
     """A session with an engine in a thread of its own."""
 
     def __init__(self, engine: Engine) -> None:
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        super().__init__()
         self.answers: queue.Queue[str] = queue.Queue()
         self._thread = threading.Thread(target=serve_uci, args=(engine, self, self.answers.put), daemon=True)
         self._thread.start()
-
-    def __iter__(self) -> Iterator[str]:
-        while (line := self._lines.get()) is not None:
-            yield line
-
-    def say(self, *lines: str | None) -> None:
-        for line in lines:
-            self._lines.put(line)
 
     def until(self, begin: str) -> list[str]:
         heard = []
@@ -91,7 +89,8 @@ class Talk:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.say("quit", None)
+        self.say("quit")
+        self.end()
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
@@ -276,12 +275,12 @@ def test_infinite_gives_no_answer_before_stop() -> None:
         assert talk.until("bestmove")
 
 
-@pytest.mark.parametrize("end", ["quit", None])
-def test_quit_and_the_end_of_the_input_end_thinking(end: str | None) -> None:
+@pytest.mark.parametrize("ends", [False, True])
+def test_quit_and_the_end_of_the_input_end_thinking(ends: bool) -> None:
     with Talk(FakeEngine(lasts=True)) as talk:
         talk.say("position startpos", "go infinite")
         talk.until("info depth")
-        talk.say(end)
+        talk.end() if ends else talk.say("quit")
 
 
 def test_pondering() -> None:
@@ -405,3 +404,62 @@ def test_lines_go_back_and_forth(data: st.DataObject) -> None:
         assert line.board == board
         assert line.position == from_board(board)
         assert len(line.previous) == min(board.halfmove_clock, len(board.move_stack))
+
+
+# ----------------------------------------------- as python-chess runs it, with its real search, which is compiled
+
+COMMAND = [sys.executable, "-m", "glem", "engine", "chess", "--evaluation", "none"]
+
+
+@pytest.fixture(scope="module")
+def engine(shared: Path) -> Iterator[chess.engine.SimpleEngine]:
+    assert shared.is_dir()
+    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=10 * PATIENCE) as running:
+        running.ping()
+        yield running
+
+
+def test_mates_are_told_in_moves(engine: chess.engine.SimpleEngine) -> None:
+    info: Any = engine.analyse(chess.Board("7k/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"), chess.engine.Limit(mate=2))
+    assert info["score"].white() == chess.engine.Mate(1)
+    assert info["pv"] == [chess.Move.from_uci("a1a8")]
+
+
+def test_lines_and_moves_to_search(engine: chess.engine.SimpleEngine) -> None:
+    wanted = [chess.Move.from_uci("a2a3"), chess.Move.from_uci("e2e4")]
+    found: Any = engine.analyse(chess.Board(), chess.engine.Limit(depth=2), multipv=3, root_moves=wanted)
+    assert {info["pv"][0] for info in found} == set(wanted)
+
+
+def test_stop_and_quit_end_what_has_no_end(engine: chess.engine.SimpleEngine) -> None:
+    for _ in range(3):
+        with engine.analysis(chess.Board()) as analysis:
+            while "pv" not in analysis.get():
+                continue
+            analysis.stop()
+            move = analysis.wait().move
+            assert move is not None
+            assert move in chess.Board().legal_moves
+    engine.analysis(chess.Board())
+    engine.quit()
+
+
+@pytest.mark.slow
+def test_it_quits_while_it_compiles(shared: Path, tmp_path: Path) -> None:
+    """On an empty cache: the handshake at once, then the end, long before anything is compiled."""
+    environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path)}
+    with (
+        subprocess.Popen(
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
+        ) as process,
+        killed_in_the_end(process),
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("uci\n")
+        while process.stdout.readline() != "uciok\n":
+            continue
+        process.stdin.write("isready\nquit\n")
+        # The input stays open: this is no script, whose end would let it finish.
+        assert process.stdout.read() == ""
+    assert process.returncode == 0

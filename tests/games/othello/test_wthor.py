@@ -154,12 +154,23 @@ def test_what_is_no_file_of_games(folder: Path, content: bytes, text: str) -> No
     assert (len(records), records.skipped, len(records.problems)) == (0, 1, 1)
 
 
-def test_a_header_that_announces_too_few(folder: Path, games: list[list[int]], file_records: list[bytes]) -> None:
+@pytest.mark.parametrize(
+    ("count", "end", "text", "whole"),
+    [
+        (3, None, "announces 3 game records, the file holds more", 12),
+        (12, 16 + 68 + 20, "announces 12 game records, the file holds 1", 1),
+        (12, -1, "announces 12 game records, the file holds 11", 11),
+        (12, 15, "no WTHOR file", 0),
+    ],
+)
+def test_a_header_that_announces_too_few_or_too_many(
+    folder: Path, games: list[list[int]], file_records: list[bytes], count: int, end: int | None, text: str, whole: int
+) -> None:
     path = folder / "a.wtb"
-    path.write_bytes(games_file(file_records, count=3))
-    fails(path, "announces 3 game records, the file holds more")
-    records = read_all(path, skip_bad=True)
-    assert games_of(records) == games
+    path.write_bytes(games_file(file_records, count=count)[:end])
+    fails(path, text)
+    records = read_all(path, skip_bad=True, chunk_games=5)
+    assert games_of(records) == games[:whole]
     assert records.skipped == 1
 
 
@@ -177,21 +188,6 @@ def test_wrong_names(folder: Path, games: list[list[int]], file_records: list[by
     (folder / "WTH.JOU").write_bytes(names_file(PLAYERS[:2], 20))
     if kind == "WTH.JOU":
         fails(path, "record 2: the white player number is 2, expected at most 1")
-
-
-@settings(max_examples=150, deadline=None)
-@given(data=st.data())
-def test_any_cut(
-    tmp_path_factory: pytest.TempPathFactory, games: list[list[int]], file_records: list[bytes], data: st.DataObject
-) -> None:
-    content = games_file(file_records)
-    cut = data.draw(st.integers(0, len(content) - 1))
-    path = tmp_path_factory.mktemp("cut") / "a.wtb"
-    path.write_bytes(content[:cut])
-    fails(path, "no WTHOR file" if cut < 16 else "announces 12 game records, the file holds")
-    records = read_all(path, skip_bad=True, chunk_games=data.draw(st.integers(1, 20)))
-    assert games_of(records) == games[: max(cut - 16, 0) // 68]
-    assert records.skipped == 1
 
 
 @settings(max_examples=300, deadline=None)
