@@ -9,7 +9,7 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
 from glem.core.grading.experiments.strength import read_ratings, strength_of_players
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 
 _MOVES = ("Nf3", "Nf6", "Ng1", "Ng8")
 _RATINGS = {"Strong": 3000, "Middling": 2500, "Weak": 2000, "Rare": 2400}
@@ -77,18 +77,18 @@ def test_players_without_games_are_told(file: Path) -> None:
         strength_of_players(load_game("chess"), [file], fewest=10_000)
 
 
-def test_the_commands(file: Path, tmp_path: Path) -> None:
+def test_the_commands(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     report, ratings = tmp_path / "players.html", tmp_path / "ratings.json"
-    assert "grade and rating: r = +" in run("experiment", "players", "chess", file, "--fewest", 50, "--report", report)
+    out = terminal("experiment", "players", "chess", file, "--fewest", 50, "--report", report)
+    assert "grade and rating: r = +" in out
     assert "Strong" in report.read_text()
-    command = ["experiment", "strength", "chess", file, "--ratings", ratings, "--json"]
+    command = ["experiment", "strength", "chess", file, "--ratings", ratings]
     for name, evaluation in (("a", "material"), ("b", "default"), ("c", "none")):
         command += ["--evaluation", f"name={name},evaluation={evaluation}"]
     ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "ab"]}))
-    with pytest.raises(BadInputError, match="no rating of 'c', but of a, b"):
-        run(*command)
+    assert "no rating of 'c', but of a, b" in terminal.fails(*command)
     ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "abc"]}))
-    found = json.loads(run(*command))
+    found = terminal.json(*command)
     assert [point["name"] for point in found["points"]] == ["c", "b", "a"]
     assert found["by_difference"] is None
 
