@@ -5,13 +5,14 @@
 Features and evaluations of 80,000 positions together, then searches with the evaluations that come with chess.
 """
 
-import random
 import sys
 from typing import Any
 
 import chess
 import numpy as np
 
+from glem.core.compiling.columns import rows_of
+from glem.core.conformance.playouts import columns_of
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.search.results import Limits
@@ -20,9 +21,9 @@ from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
 from tests.benchmarks.measuring import median_seconds, search_all
+from tests.oracles.chess_boards import random_game
 
 _POSITIONS = 80_000
-_DIFFERENT = 400
 _ROUNDS = 5
 _ROOTS = (
     chess.STARTING_FEN,
@@ -34,18 +35,8 @@ _ROOTS = (
 
 
 def _positions() -> Any:
-    source = random.Random(1)
-    found = []
-    while len(found) < _DIFFERENT:
-        board = chess.Board()
-        for _ in range(source.randrange(10, 120)):
-            moves = list(board.legal_moves)
-            if not moves:
-                break
-            board.push(source.choice(moves))
-        found.append(from_board(board))
-    columns = (np.array(column) for column in zip(*found, strict=True))
-    return type(found[0])(*(np.tile(column, _POSITIONS // _DIFFERENT) for column in columns))
+    boards = [from_board(board) for seed in range(6) for board, _ in random_game(seed, 100)]
+    return rows_of(columns_of(GAME, boards), np.arange(_POSITIONS) % len(boards))
 
 
 def main() -> None:

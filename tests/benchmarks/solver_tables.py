@@ -6,6 +6,9 @@
 ``--first`` to ``--last``; ``ablation``: problems 20 to 39 with one technique after the other left out; ``exact``: the
 positions with 0 to 8 empty squares whose scores are known; ``moves``: the known scores of all moves of the positions of
 ``hard-20``. ``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and ``wthor``. Times are those of the processor.
+
+The aims of ``suites``, on one core of a current x86 server: FFO 1 to 19 in under 0.3 s, 20 to 39 in under 5 s, 40 to 44
+in under 6 s; positions of real games with 20 empty squares at over 5 a second, with 14 at over 600.
 """
 
 import argparse

@@ -468,16 +468,11 @@ def _starting_positions(fens: Sequence[bytes]) -> tuple[Position, list[int]]:
     numbers
         Which of them each text names; -1 for one that is none.
     """
-    positions = [INITIAL_POSITION]
-    numbers: dict[bytes, int] = {}
-    for fen in fens:
-        if fen not in numbers:
-            position = _start(fen)
-            numbers[fen] = -1 if isinstance(position, str) else len(positions)
-            if not isinstance(position, str):
-                positions.append(position)
-    columns: list[Any] = [np.array(column) for column in zip(*positions, strict=True)]
-    return Position(*columns), [numbers[fen] for fen in fens]
+    found = {fen: _start(fen) for fen in fens}
+    good = {fen: position for fen, position in found.items() if not isinstance(position, str)}
+    numbers = {fen: number for number, fen in enumerate(good, 1)}
+    columns: list[Any] = [np.array(column) for column in zip(INITIAL_POSITION, *good.values(), strict=True)]
+    return Position(*columns), [numbers.get(fen, -1) for fen in fens]
 
 
 def _start_problem(fen: bytes) -> str:

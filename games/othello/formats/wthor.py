@@ -58,15 +58,11 @@ _SQUARES = 64
 _LONGEST = 60
 
 
-def _square_table() -> NDArray[np.uint8]:
-    """Square of each move byte, 255 for bytes that are no move."""
-    table = np.full(256, 255, np.uint8)
-    for square in range(_SQUARES):
-        table[10 * (square // 8 + 1) + square % 8 + 1] = square
-    return table
-
-
-_SQUARE_OF_BYTE = _square_table()
+_BYTES = 10 * (np.arange(_SQUARES) // 8 + 1) + np.arange(_SQUARES) % 8 + 1
+"""Move byte of each square."""
+_SQUARE_OF_BYTE = np.full(256, 255, np.uint8)
+"""Square of each move byte, 255 for bytes that are no move."""
+_SQUARE_OF_BYTE[_BYTES] = np.arange(_SQUARES)
 
 
 def _read_header(file: BoundedFile) -> Any:
@@ -274,9 +270,9 @@ def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     written["discs"] = written["theoretical_discs"] = (_SQUARES + np.nan_to_num(score)) // 2
     is_disc = records.moves != game.pass_move
     owner = np.repeat(np.arange(len(records)), records.lengths)[is_disc]
-    squares = records.moves[is_disc].astype(np.int64)
+    squares = records.moves[is_disc]
     first = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets[:-1]]
-    written["moves"][owner, np.arange(len(squares)) - first[owner]] = 10 * (squares // 8 + 1) + squares % 8 + 1
+    written["moves"][owner, np.arange(len(squares)) - first[owner]] = _BYTES[squares]
     yield written.tobytes()
 
 

@@ -11,6 +11,7 @@ from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import neighbours
+from glem.games.othello.single import ray
 
 NODES = 0
 """Place in ``Workspace.counters`` of the positions visited."""
@@ -213,31 +214,19 @@ def _turned_on_edge(own: NDArray[np.int64], opponent: NDArray[np.int64], place: 
 
 
 def _turned_counts() -> NDArray[np.uint8]:
-    counts = np.zeros((8, 256), np.uint8)
-    for place in range(8):
-        for own in range(256):
-            for step in (1, -1):
-                at = place + step
-                while 0 <= at < 8 and not own >> at & 1:
-                    at += step
-                counts[place, own] += abs(at - place) - 1 if 0 <= at < 8 else 0
-    return counts.ravel()
+    own = np.arange(256)
+    return np.concatenate([np.bitwise_count(_turned_on_edge(own, ~own, place)) for place in range(8)])
 
 
 def _lines() -> NDArray[np.uint64]:
     """Per square: its column and diagonals, then three bytes with the number of their squares below it."""
     words = []
     for square in range(64):
-        row, column = divmod(square, 8)
         places = 0
         for number, (down, right) in enumerate(((1, 0), (1, -1), (1, 1))):
-            line = [
-                8 * (row + step * down) + column + step * right
-                for step in range(-7, 8)
-                if 0 <= row + step * down < 8 and 0 <= column + step * right < 8
-            ]
-            words.append(sum(1 << at for at in line))
-            places |= sum(at < square for at in line) << (8 * number)
+            lower, upper = ray(square, -down, -right), ray(square, down, right)
+            words.append(lower | 1 << square | upper)
+            places |= lower.bit_count() << (8 * number)
         words.append(places)
     return np.array(words, np.uint64)
 
@@ -254,12 +243,6 @@ _SQUARE_VALUES = (
     (16, 6, 14, 10),
     (12, 8, 10, 0),
 )
-
-
-def _square_values() -> NDArray[np.int64]:
-    quarter = np.array(_SQUARE_VALUES, np.int64)
-    half = np.hstack([quarter, quarter[:, ::-1]])
-    return np.vstack([half, half[::-1]]).ravel()
 
 
 def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techniques) -> Workspace:
@@ -293,7 +276,7 @@ def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techn
         odd_squares=np.array(odd, np.uint64) * np.uint64(techniques.parity),
         quadrant=quadrant * techniques.parity,
         neighbours=np.array([neighbours(np.uint64(1) << square) for square in squares], np.uint64),
-        square_value=_square_values(),
+        square_value=np.pad(np.array(_SQUARE_VALUES), (0, 4), "symmetric").ravel(),
         choices=np.zeros(64 * WIDTH, np.int64),
         flips=np.zeros(64 * WIDTH, np.uint64),
         variations=np.zeros(VARIATION_WIDTH**2, np.int64),

@@ -22,12 +22,6 @@ RANDOM = PlayerSpec("random", kind="random")
 OTHELLO = load_game("othello")
 
 
-@pytest.fixture(scope="module")
-def searching(mobility: str) -> PlayerSpec:
-    """A player who searches four plies for mobility."""
-    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=4), table_mb=1)
-
-
 def random_game(game: Game, seed: int, plies: int) -> Engine:
     engine = Engine(game, RANDOM)
     generator = np.random.default_rng(seed)
@@ -168,7 +162,7 @@ def test_analysis_tells_every_iteration_and_several_lines(othello: Game, searchi
     engine.play_text("f5d6")
     seen: list[SearchResult] = []
     result = engine.analyse(lines=3, on_iteration=seen.append)
-    assert [iteration.depth for iteration in seen] == [1, 2, 3, 4]
+    assert [iteration.depth for iteration in seen] == [1, 2, 3]
     assert seen[-1].lines == result.lines
     assert len({line.moves[0] for line in result.lines}) == 3
     assert {line.moves[0] for line in result.lines} <= set(engine.legal_moves())
@@ -224,8 +218,8 @@ def test_an_interrupt_stops_the_search(othello: Game, searching: PlayerSpec, mon
 
 def test_limits_can_be_changed(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, searching)
-    assert engine.choose().depth == 4
+    assert engine.choose().depth == 3
     engine.limit(Limits(depth=2))
     assert engine.choose().depth == 2
     assert engine.analyse().depth == 2
-    assert engine.analyse(limits=Limits(depth=3)).depth == 3
+    assert engine.analyse(limits=Limits(depth=4)).depth == 4

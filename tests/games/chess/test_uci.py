@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import queue
-import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -135,36 +132,35 @@ def test_the_search_is_told_of_the_moves_before() -> None:
     assert before[-1] == from_board(_board("e2e4", "g8f6", "g1f3", "f6g8"))
 
 
-def test_moves_are_written_as_the_board_does() -> None:
-    castling = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-    for options, move in (([], "e1g1"), (["setoption name UCI_Chess960 value true"], "e1h1")):
-        answers = told(FakeEngine(), [*options, castling, f"go depth 1 searchmoves {move}", "quit"])
-        assert answers[-1] == f"bestmove {move}"
-
-
-def test_promotions_and_lines() -> None:
-    answers = told(
-        FakeEngine(),
-        [
-            "setoption name MultiPV value 3",
-            "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1",
-            "go nodes 7 searchmoves a7a8n a7a8q",
-            "quit",
-        ],
-    )
-    assert sorted(line.split(" pv ")[1] for line in answers[:2]) == ["a7a8n", "a7a8q"]
-    assert len(answers) == 3
+CASTLING = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 
 
 @pytest.mark.parametrize(
-    ("position", "score"),
+    ("lines", "answers"),
     [
-        ("position startpos moves f2f3 e7e5 g2g4 d8h4", "info depth 0 score mate 0"),
-        ("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "info depth 0 score cp 0"),
+        ([CASTLING, "go depth 1 searchmoves e1g1"], ["bestmove e1g1"]),
+        (["setoption name UCI_Chess960 value true", CASTLING, "go depth 1 searchmoves e1h1"], ["bestmove e1h1"]),
+        (
+            ["position startpos moves f2f3 e7e5 g2g4 d8h4", "go depth 3"],
+            ["info depth 0 score mate 0", "bestmove (none)"],
+        ),
+        (
+            ["position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3"],
+            ["info depth 0 score cp 0", "bestmove (none)"],
+        ),
+        # Words before a command are passed over.
+        (["joho isready", "", "debug on", "register later"], ["readyok"]),
     ],
 )
-def test_games_that_are_over(position: str, score: str) -> None:
-    assert told(FakeEngine(), [position, "go depth 3", "quit"]) == [score, "bestmove (none)"]
+def test_answers(lines: list[str], answers: list[str]) -> None:
+    assert told(FakeEngine(), [*lines, "quit"])[-len(answers) :] == answers
+
+
+def test_promotions_and_lines() -> None:
+    position = "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1"
+    asked = ["setoption name MultiPV value 3", position, "go nodes 7 searchmoves a7a8n a7a8q", "quit"]
+    *lines, _ = told(FakeEngine(), asked)
+    assert sorted(line.split(" pv ")[1] for line in lines) == ["a7a8n", "a7a8q"]
 
 
 @pytest.mark.parametrize(
@@ -224,10 +220,6 @@ def test_perft_is_stopped_and_bounded() -> None:
     heard = list(talk.answers.queue)
     assert "info string go perft counts from 1 to 20 moves, got 0" in heard
     assert "info string go perft needs a whole number, got ''" in heard
-
-
-def test_words_before_a_command_are_passed_over() -> None:
-    assert told(FakeEngine(), ["joho isready", "", "debug on", "register later", "quit"]) == ["readyok"]
 
 
 @settings(max_examples=40)
@@ -413,16 +405,3 @@ def test_lines_go_back_and_forth(data: st.DataObject) -> None:
         assert line.board == board
         assert line.position == from_board(board)
         assert len(line.previous) == min(board.halfmove_clock, len(board.move_stack))
-
-
-# ------------------------------------------------------------------------------------------------- a process
-
-
-def test_a_script_as_a_process() -> None:
-    """The end of the input ends what has no end of its own."""
-    script = "uci\nisready\nposition startpos\ngo infinite\n"
-    process = subprocess.run(
-        [sys.executable, "-m", "glem", "engine", "chess", "--player", "random"],
-        input=script, capture_output=True, text=True, timeout=PATIENCE, check=True,
-    )  # fmt: skip
-    assert re.search(r"uciok\nreadyok\nbestmove [a-h][1-8][a-h][1-8]\n$", process.stdout)

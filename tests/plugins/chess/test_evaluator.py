@@ -19,6 +19,7 @@ from glem.games.chess.notation import parse_move_at
 from glem.plugins.chess import CHESS
 from glem.plugins.chess.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores
+from tests.core.evaluation.linear_evaluations import random_weights
 
 _LINES = (
     "r3k2r/pP4Pp/8/3pP3/3Pp3/8/PpP3PP/R3K2R w KQkq d6 0 1",
@@ -29,15 +30,9 @@ _LINES = (
 
 
 def random_evaluation(names: tuple[str, ...], link: Link = LOGISTIC) -> LinearEvaluation:
-    generator = np.random.default_rng(5)
-    phases = len(CHESS.phases)
-    return LinearEvaluation(
-        learning=CHESS,
-        bias=generator.normal(scale=0.2, size=phases).astype(np.float32),
-        link=link,
-        linear=tuple(CHESS.features.index(name) for name in names),
-        linear_weights=generator.normal(scale=0.3, size=(phases, len(names))).astype(np.float32),
-    )
+    linear = tuple(CHESS.features.index(name) for name in names)
+    made = random_weights(CHESS, np.random.default_rng(5), linear=linear, link=link)
+    return evolve(made, bias=made.bias * 0.2, linear_weights=made.linear_weights * 0.3)
 
 
 def some_line(text: str, seed: int, plies: int) -> tuple[list[Any], list[int]]:
