@@ -1,16 +1,13 @@
 """The conformance suite passes sound plugins and catches each of many broken ones."""
 
 import itertools
-import json
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 from attrs import evolve
-from click.testing import CliRunner
 
-from glem.core.cli import check as check_command
 from glem.core.compiling.kernels import mix, popcount
 from glem.core.conformance import check_features, check_game, check_learning, check_phases, plugin
 from glem.core.conformance.playouts import FIRST_PLIES, sample_of
@@ -144,14 +141,6 @@ def lists_by_overflow(position, moves, start):
     return count
 
 
-def is_over_by_encoding(position):
-    return str(position.stones).encode() == b"0"
-
-
-def lists_and_forgets(position, moves, start):
-    sound.legal_moves(position, moves, start)
-
-
 def plays_nothing(position, move):
     return None
 
@@ -186,100 +175,107 @@ def plays_with_the_last_move(position, move):
     return sound.play(position, move if previous != 2 else min(int(move), 0))
 
 
-PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
-    ({"legal_moves": writes_behind}, "play", "wrote outside start to start [+] max_moves"),
-    ({"legal_moves": writes_before}, "play", "wrote outside start"),
-    (
-        {"legal_moves": lambda position, moves, start: sound.legal_moves(position, moves, start) + 3},
-        "play",
-        "returned 6, expected 0 to max_moves = 3",
-    ),
-    (
-        {"legal_moves": lambda position, moves, start: float(sound.legal_moves(position, moves, start))},
-        "play",
-        "returned a float: 3.0, expected the number of moves",
-    ),
-    ({"legal_moves": lists_out_of_range}, "play", r"move 3 is not in range\(move_count = 3\)"),
-    ({"legal_moves": lists_twice}, "play", "a move twice"),
-    ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
-    ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (gives different|depends)"),
-    ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
-    ({"play": lambda position, move: [sound.play(position, move)]}, "play", "returned a list: .*, expected a Position"),
-    ({"play": plays_nothing}, "play", r"play\(\d, take\d\) returned None, expected a Position"),
-    ({"is_over": lambda position: "no"}, "play", "is_over returned a str: 'no', expected True or False"),
-    ({"final_score": lambda position: None}, "scores", "final_score is None, expected a whole number"),
-    ({"final_score": lambda position: -1 if next(_calls) % 2 else 1}, "scores", "final_score is (-1|1), then (-1|1)"),
-    (
-        {"final_score": lambda position: -1 // int(position.stones)},
-        "scores",
-        r"ZeroDivisionError: .* \(test_conformance.py, line \d+\), in\s+0 st",
-    ),
-    ({"hash_key": lambda position: str(position)}, "hash", "hash_key gives .*, expected a np.uint64"),
-    ({"format_position": lambda position: None}, "text", "format_position gives None, expected a text"),
-    ({"parse_position": parses_nothing}, "text", r"parse_position\('9 stones'\) returned None, expected a Position"),
-    ({"play": plays_with_the_last_move}, "repeatable", "gives different results for the same position"),
-    ({"legal_moves": raises}, "play", "IndexError: a table is too short"),
-    ({"is_over": lambda position: False}, "play", "legal_moves finds 0 moves, is_over says no"),
-    ({"play": lambda position, move: position}, "play", "goes on after max_plies = 9 plies"),
-    (
-        {"play": lambda position, move: (sound.play(position, move).stones,)},
-        "play",
-        r"returned a tuple: \(np.uint8\(.\),\), expected a Position",
-    ),
-    ({"play": gives_another_type}, "play", "field 'stones' the int64"),
-    ({"play": gives_python_numbers}, "play", "field 'stones' the int"),
-    (
-        {"play": plays_with_a_memory},
-        "repeatable",
-        "play of take. gives different results for the same position: chance",
-    ),
-    ({"max_plies": 3}, "play", "goes on after max_plies = 3 plies"),
-    ({"count_moves": lambda position: 2}, "repeatable", "count_moves gives 2, there are 3"),
-    ({"final_score": scores_too_high}, "scores", "final_score 5 is outside score_bounds -1..1"),
-    ({"final_score": lambda position: 0.5}, "scores", "0.5, expected a whole number"),
-    ({"hash_key": lambda position: np.uint64(1)}, "hash", "0x1 stands for two positions"),
-    ({"hash_key": lambda position: -1 - int(position.stones)}, "hash", "expected 0 to 2"),
-    ({"hash_key": lambda position: mix(np.uint64(next(_calls)))}, "hash", "gives one position"),
-    ({"format_position": lambda position: f"{position.stones}\nstones"}, "text", "more than one line"),
-    (
-        {"parse_position": lambda text: Position(np.uint8(max(int(sound.parse_position(text).stones) - 1, 0)))},
-        "text",
-        "reads another position",
-    ),
-    ({"parse_position": lambda text: Position(np.uint8(int(text.split()[0])))}, "text", "expected BadInputError"),
-    ({"format_move": lambda move: "take1"}, "text", "as 'take1'"),
-    (
-        {
-            "format_move_at": lambda position, move: "move",
-            "parse_move_at": lambda position, text: 0 if text == "move" else sound.parse_move(text),
-        },
-        "text",
-        "as 'move'",
-    ),
-    (
-        {"format_move_at": lambda position, move: f"take{move + 1}", "parse_move_at": parses_another_at},
-        "text",
-        "parse_move_at reads 0",
-    ),
-    ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
-    ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
-    ({"interface_version": 0}, "facts", "interface_version is 0"),
-    (
-        {"legal_moves": lists_far_too_many, "move_count": 20},
-        "play",
-        r"\n +legal_moves lists more moves than max_moves = 3, in\n +9 stones\n +after no move\n",
-    ),
-    (
-        {"play": shifts_python_numbers},
-        "play",
-        r"out of bounds for uint8 \(test_conformance.py, line \d+\); constants and shifts that meet a np.uint8 are "
-        r"np.uint8\(...\), as in np.uint8\(1\) << np.uint8\(...\), in",
-    ),
-]
+# Check of the suite to rules that it must catch, and what it must say.
+PLAIN_MUTANTS: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "play": [
+        ({"legal_moves": writes_behind}, "wrote outside start to start [+] max_moves"),
+        ({"legal_moves": writes_before}, "wrote outside start"),
+        (
+            {"legal_moves": lambda position, moves, start: sound.legal_moves(position, moves, start) + 3},
+            "returned 6, expected 0 to max_moves = 3",
+        ),
+        (
+            {"legal_moves": lambda position, moves, start: float(sound.legal_moves(position, moves, start))},
+            "returned a float: 3.0, expected the number of moves",
+        ),
+        ({"legal_moves": lists_out_of_range}, r"move 3 is not in range\(move_count = 3\)"),
+        ({"legal_moves": lists_twice}, "a move twice"),
+        (
+            {"legal_moves": lambda position, moves, start: None},
+            "legal_moves returned None, expected the number of moves",
+        ),
+        ({"play": lambda position, move: [sound.play(position, move)]}, "returned a list: .*, expected a Position"),
+        ({"play": plays_nothing}, r"play\(\d, take\d\) returned None, expected a Position"),
+        ({"is_over": lambda position: "no"}, "is_over returned a str: 'no', expected True or False"),
+        ({"legal_moves": raises}, "IndexError: a table is too short"),
+        ({"is_over": lambda position: False}, "legal_moves finds 0 moves, is_over says no"),
+        ({"play": lambda position, move: position}, "goes on after max_plies = 9 plies"),
+        (
+            {"play": lambda position, move: (sound.play(position, move).stones,)},
+            r"returned a tuple: \(np.uint8\(.\),\), expected a Position",
+        ),
+        ({"play": gives_another_type}, "field 'stones' the int64"),
+        ({"play": gives_python_numbers}, "field 'stones' the int"),
+        ({"max_plies": 3}, "goes on after max_plies = 3 plies"),
+        (
+            {"legal_moves": lists_far_too_many, "move_count": 20},
+            r"\n +legal_moves lists more moves than max_moves = 3, in\n +9 stones\n +after no move\n",
+        ),
+        (
+            {"play": shifts_python_numbers},
+            r"out of bounds for uint8 \(test_conformance.py, line \d+\); constants and shifts that meet a np.uint8 are "
+            r"np.uint8\(...\), as in np.uint8\(1\) << np.uint8\(...\), in",
+        ),
+    ],
+    "repeatable": [
+        ({"legal_moves": ignores_start}, "depends on start"),
+        ({"legal_moves": lists_at_random}, "legal_moves (gives different|depends)"),
+        ({"play": plays_with_the_last_move}, "gives different results for the same position"),
+        ({"play": plays_with_a_memory}, "play of take. gives different results for the same position: chance"),
+        ({"count_moves": lambda position: 2}, "count_moves gives 2, there are 3"),
+    ],
+    "scores": [
+        ({"final_score": lambda position: None}, "final_score is None, expected a whole number"),
+        ({"final_score": lambda position: -1 if next(_calls) % 2 else 1}, "final_score is (-1|1), then (-1|1)"),
+        (
+            {"final_score": lambda position: -1 // int(position.stones)},
+            r"ZeroDivisionError: .* \(test_conformance.py, line \d+\), in\s+0 st",
+        ),
+        ({"final_score": scores_too_high}, "final_score 5 is outside score_bounds -1..1"),
+        ({"final_score": lambda position: 0.5}, "0.5, expected a whole number"),
+    ],
+    "hash": [
+        ({"hash_key": lambda position: str(position)}, "hash_key gives .*, expected a np.uint64"),
+        ({"hash_key": lambda position: np.uint64(1)}, "0x1 stands for two positions"),
+        ({"hash_key": lambda position: -1 - int(position.stones)}, "expected 0 to 2"),
+        ({"hash_key": lambda position: mix(np.uint64(next(_calls)))}, "gives one position"),
+    ],
+    "text": [
+        ({"format_position": lambda position: None}, "format_position gives None, expected a text"),
+        ({"parse_position": parses_nothing}, r"parse_position\('9 stones'\) returned None, expected a Position"),
+        ({"format_position": lambda position: f"{position.stones}\nstones"}, "more than one line"),
+        (
+            {"parse_position": lambda text: Position(np.uint8(max(int(sound.parse_position(text).stones) - 1, 0)))},
+            "reads another position",
+        ),
+        ({"parse_position": lambda text: Position(np.uint8(int(text.split()[0])))}, "expected BadInputError"),
+        ({"format_move": lambda move: "take1"}, "as 'take1'"),
+        (
+            {
+                "format_move_at": lambda position, move: "move",
+                "parse_move_at": lambda position, text: 0 if text == "move" else sound.parse_move(text),
+            },
+            "as 'move'",
+        ),
+        (
+            {"format_move_at": lambda position, move: f"take{move + 1}", "parse_move_at": parses_another_at},
+            "parse_move_at reads 0",
+        ),
+    ],
+    "facts": [
+        ({"hash_key": lambda position: sound.hash_key(position)}, "lambda"),
+        ({"interface_version": 0}, "interface_version is 0"),
+    ],
+    "pickling": [
+        ({"hash_key": lambda position: sound.hash_key(position)}, "lambda"),
+    ],
+}
 
 
-@pytest.mark.parametrize(("change", "check", "text"), PLAIN_MUTANTS)
-def test_broken_plain_rules_are_caught(change, check, text):
+@pytest.mark.parametrize(
+    ("check", "change", "text"), [(check, *case) for check, cases in PLAIN_MUTANTS.items() for case in cases]
+)
+def test_broken_plain_rules_are_caught(check, change, text):
     report = check_game(Game(**{**FACTS, "name": "broken", **change}), games=20, plain=True)
     found = failures(report)
     assert check in found, str(report)
@@ -555,16 +551,14 @@ def test_duplicate_patterns_are_a_note():
 
 
 def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
-    passed = json.loads(terminal("check", "connect_four", "--games", 2, "--plain", "--json"))
+    passed = terminal.json("check", "connect_four", "--games", 2, "--plain")
     assert (passed["passed"], passed["checks"][0]["name"]) == (True, "facts")
     assert terminal("check", "nosuchgame", status=2).count("\n") == 1
     broken = Game(**{**FACTS, "final_score": scores_too_high})
     monkeypatch.setattr(plugin, "load_game", lambda name: broken)
-    found = CliRunner().invoke(check_command.command, ["countdown", "--games", "2", "--json"], standalone_mode=False)
-    assert found.return_value == 1
-    parts = json.loads(found.output)["parts"]
+    parts = terminal.json("check", "countdown", "--games", 2, status=1)["parts"]
     assert [part["passed"] for part in parts] == [False, None, None, None]
-    told = CliRunner().invoke(check_command.command, ["countdown", "--games", "2"], standalone_mode=False).output
+    told = terminal("check", "countdown", "--games", 2, status=1)
     assert "\nlearning of Countdown: not looked at: what it builds on breaks a promise\n" in told
     assert parts[3] == {
         "subject": "fitter of Countdown",
@@ -576,7 +570,7 @@ def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.repeats  # the parts: check_plugin is called with games of a moment in test_conformance
 def test_the_command_runs_all_parts_or_one(terminal: Terminal):
-    found = json.loads(terminal("check", "connect_four", "--games", 2, "--json"))
+    found = terminal.json("check", "connect_four", "--games", 2)
     parts = ["Connect Four", "learning of Connect Four", "evaluation of Connect Four", "fitter ConjugateGradient"]
     assert list(dict.fromkeys(check["subject"] for check in found["checks"])) == parts
     one = terminal("check", "connect_four", "--games", 2, "--only", "fitter", "--seed", 3)

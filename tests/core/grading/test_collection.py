@@ -1,6 +1,5 @@
 """Gradings of files, and the command."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,8 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.pages.grading import render_grading
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.grading.examples import run
 from tests.core.grading.random_games import write_random_games
 from tests.othello import LEARNING, OTHELLO, sample_of_games
 
@@ -143,12 +142,14 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     assert "margin" not in found.grading.groups
 
 
-def test_the_command_prints_tables_notes_and_verdicts(file: Path, mobility: str, tmp_path: Path) -> None:
+def test_the_command_prints_tables_notes_and_verdicts(
+    terminal: Terminal, file: Path, mobility: str, tmp_path: Path
+) -> None:
     page, module = tmp_path / "report.html", tmp_path / "noise.py"
     module.write_text(
         "import numpy as np\n\ndef noise(p):\n    return np.random.default_rng(0).normal(size=len(p[0]))\n"
     )
-    text = run(
+    text = terminal(
         "grade", "othello", file, "--evaluation", "default", "--evaluation", f"name=mobility,evaluation={mobility}",
         "--evaluation", f"python:{module}:noise,name=noise", "--resamples", 500, "--report", page,
     )  # fmt: skip
@@ -164,11 +165,9 @@ def test_the_command_prints_tables_notes_and_verdicts(file: Path, mobility: str,
     assert html.count("<script") == 1
 
 
-def test_the_command_prints_json(file: Path, mobility: str) -> None:
-    found = json.loads(
-        run("grade", "othello", file, "--evaluation", mobility, "--evaluation", "default", "--resamples", 100, "--json",
-            "--scale", "5", "--scale", "fit", "--drawishness", "0.2")
-    )  # fmt: skip
+def test_the_command_prints_json(terminal: Terminal, file: Path, mobility: str) -> None:
+    graded = ("grade", "othello", file, "--evaluation", mobility, "--evaluation", "default", "--resamples", 100)
+    found = terminal.json(*graded, "--scale", "5", "--scale", "fit", "--drawishness", "0.2")
     first, second = found["evaluations"]
     assert (first["fit"]["scale"], first["fit"]["drawishness"], first["fit"]["fitted"]) == (5.0, 0.2, [])
     assert second["fit"]["fitted"] == ["scale"]

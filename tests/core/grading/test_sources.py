@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import gzip
-import json
 import math
 import tracemalloc
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 from tests.core.grading.random_games import write_random_games
 
 Grade = Callable[..., CollectionGrading]
@@ -141,7 +140,7 @@ def test_what_is_no_source_is_refused(grade: Grade, text: str, reason: str) -> N
 @pytest.mark.parametrize(
     "names", [("one.games", "two.games"), ("a/same.games", "b/same.games"), ("a/same.parquet", "b/same.parquet")]
 )
-def test_scores_of_another_program(folder: Path, tmp_path: Path, names: tuple[str, str]) -> None:
+def test_scores_of_another_program(terminal: Terminal, folder: Path, tmp_path: Path, names: tuple[str, str]) -> None:
     """Positions are written, scored elsewhere in two ways, and graded as the function is that scores them."""
     table = tmp_path / "positions.csv"
     files = [tmp_path / name for name in names]
@@ -151,9 +150,9 @@ def test_scores_of_another_program(folder: Path, tmp_path: Path, names: tuple[st
             write_positions(file, positions_of_records(GAME, read_records(GAME, folder / shape)))
         else:
             file.write_bytes((folder / shape).read_bytes())
-    common = ("--skip-moves", 2, "--resamples", 100, "--json")
-    run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height", *common,
-        "--write-positions", table)  # fmt: skip
+    height = f"python:{folder}/mine.py:height"
+    graded = terminal.of("grade", "connect_four", *files, "--skip-moves", 2, "--resamples", 100, "--evaluation", height)
+    graded("--write-positions", table)
     header, *lines = table.read_text().splitlines()
     assert header == "file,game,ply,position,result"
     fields = [line.split(",") for line in lines]
@@ -168,24 +167,21 @@ def test_scores_of_another_program(folder: Path, tmp_path: Path, names: tuple[st
     by_text.write_text(
         "position,score\n" + "".join(f"{line[3]},{score}\n" for line, score in zip(fields, scores, strict=True))
     )
-    found = json.loads(
-        run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height",
-            "--evaluation", f"csv:{by_ply}", "--evaluation", f"csv:{by_text}", *common)
-    )  # fmt: skip
+    found = graded.json("--evaluation", f"csv:{by_ply}", "--evaluation", f"csv:{by_text}")
     function, ply, text = found["evaluations"]
     assert function["grade"] == ply["grade"] == text["grade"]
     assert function["missing"] == ply["missing"] == text["missing"] == 0
 
 
 @pytest.mark.parametrize("name", ["=1+1.games", "'=a.games", "\ta.games"])
-def test_names_that_a_spreadsheet_would_run(folder: Path, tmp_path: Path, name: str) -> None:
+def test_names_that_a_spreadsheet_would_run(terminal: Terminal, folder: Path, tmp_path: Path, name: str) -> None:
     """They stand behind an apostrophe, and come back with it; a plain one also without."""
     for file in (name, "plain.games"):
         (tmp_path / file).write_bytes((folder / "one.games").read_bytes())
     table = tmp_path / "positions.csv"
     files = (tmp_path / name, tmp_path / "plain.games")
     command = ("grade", "connect_four", *files, "--skip-moves", 2, "--resamples", 100)
-    run(*command, "--evaluation", f"python:{folder}/mine.py:height", "--write-positions", table)
+    terminal(*command, "--evaluation", f"python:{folder}/mine.py:height", "--write-positions", table)
     with table.open(newline="") as lines:
         fields = list(csv.reader(lines))[1:]
     assert {line[0] for line in fields} == {f"'{name}", "plain.games"}
@@ -197,7 +193,7 @@ def test_names_that_a_spreadsheet_would_run(folder: Path, tmp_path: Path, name: 
             written.writerow(("file", "game", "ply", "score"))
             written.writerows((file if line[0] == f"'{name}" else line[0], *line[1:3], -3) for line in fields)
         assert ",-3" in scores.read_text()
-        (found,) = json.loads(run(*command, "--evaluation", f"csv:{scores}", "--json"))["evaluations"]
+        (found,) = terminal.json(*command, "--evaluation", f"csv:{scores}")["evaluations"]
         assert found["missing"] == 0
 
 
@@ -209,10 +205,10 @@ def test_texts_come_back_from_a_table(text: str) -> None:
     assert not field.startswith("-") or math.isfinite(float(field))
 
 
-def test_probabilities_are_graded_as_they_are(grade: Grade, folder: Path, tmp_path: Path) -> None:
+def test_probabilities_are_graded_as_they_are(terminal: Terminal, grade: Grade, folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "positions.csv"
-    run("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height",
-        "--skip-moves", 2, "--resamples", 100, "--json", "--write-positions", table)  # fmt: skip
+    graded = ("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height")
+    terminal(*graded, "--skip-moves", 2, "--resamples", 100, "--write-positions", table)
     fields = [line.split(",") for line in table.read_text().splitlines()[1:]]
     scores = tmp_path / "probabilities.csv"
     scores.write_text("game,ply,win,draw,loss\n" + "".join(f"{line[1]},{line[2]},0.5,0.2,0.3\n" for line in fields))

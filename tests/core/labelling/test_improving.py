@@ -139,7 +139,7 @@ def test_command(positions: Positions, terminal: Terminal, tmp_path: Path) -> No
     told = {"labels": "result", "fitter": "by hand", FITTED_FILES: "0123 old.parquet"}
     given = load_value("default", OTHELLO)
     attrs.evolve(given, provenance=told).save(first)
-    write_positions(some, positions.select(slice(0, 150)))
+    write_positions(some, positions.select(positions.ply >= 50))
     common = (some, "-o", target, "--workers", 1, "--held-out", 0)
     out = terminal("improve", first, *common, "--by", "depth=1,solve=4", "--positions-per-phase", 5)
     assert "Fitted from the end backwards" in out

@@ -65,7 +65,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates() -> None:
     evaluator = mobility_evaluator()
     recording = Recording(evaluator)
     recorded = Searcher(OTHELLO, recording.evaluator, plain=True)
-    for seed, position in enumerate(position_at(some_positions(OTHELLO, 4).positions, row) for row in range(4)):
+    for seed, position in enumerate(position_at(some_positions(OTHELLO, 2).positions, row) for row in range(2)):
         recorded.clear()
         recording.seen.clear()
         expected = recorded.search(position, Limits(depth=3))
@@ -103,7 +103,7 @@ def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluat
     room = 5
     sampler = PositionSampler(OTHELLO, evaluator, room)
     counts: Counter[tuple[int, int]] = Counter()
-    rounds = 500
+    rounds = 300
     searcher = Searcher(OTHELLO, sampler.evaluator)
 
     def drawn(seed: int) -> list[tuple[int, int]]:

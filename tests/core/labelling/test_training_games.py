@@ -203,7 +203,8 @@ def test_players_without_chance_play_no_game_twice(mobility: str, tmp_path: Path
     settings = GenerationSettings(
         (parse_player(f"{mobility},depth=1,solve=4,table=1"),), OpeningPlan.parse(str(file)), games_per_file=1
     )
-    for goal in ({"games": 3}, {"positions": 1000}):
+    goals: list[dict[str, Any]] = [{"games": 3}, {"positions": 1000}]
+    for goal in goals:
         with pytest.raises(BadInputError, match="2 different"):
             generate(OTHELLO, tmp_path / "g", settings, **goal)
     found = generate(OTHELLO, tmp_path / "g", settings, games=2)

@@ -13,6 +13,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import attrs
 import matplotlib
@@ -114,7 +115,7 @@ def filled_report(name: str, phase_count: int = 2, edge: int = 3) -> DiscoveryRe
     iterations = np.arange(0, 61, 12)
     falling = 19 + 6 * np.exp(-iterations / 5)
 
-    def item(kind: str, rank: int, cells: dict[int, str]) -> Item:
+    def item(kind: Literal["configuration", "pattern"], rank: int, cells: dict[int, str]) -> Item:
         weights = random.normal(0, 4, phase_count).tolist()
         return Item(kind, f"{name} {rank}", cells, (name,) * (rank % 3), weights, counts, 0.5 * 0.9**rank, name)
 

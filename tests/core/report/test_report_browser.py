@@ -20,6 +20,10 @@ from glem.core.report.pages.discovery import render
 from tests.core.report.test_report import HOSTILE, example_report, filled_report
 
 WIDTHS = (400, 1280)
+FLAGS = """
+--headless=new --disable-gpu --disable-dev-shm-usage --no-first-run --hide-scrollbars --enable-logging=stderr
+--allow-file-access-from-files --virtual-time-budget=10000 --dump-dom
+"""
 
 MEASURING_PAGE = """<!DOCTYPE html><meta charset="utf-8"><title>measuring</title><pre id="measured"></pre><script>
 addEventListener("load", () => {
@@ -85,18 +89,10 @@ def measure(browser: str, folder: Path, dark: bool) -> tuple[list[dict[str, obje
     (folder / "measuring.html").write_text(MEASURING_PAGE + frames, encoding="utf-8")
     command = [
         browser,
-        "--headless=new",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--no-first-run",
-        "--hide-scrollbars",
-        "--enable-logging=stderr",
-        "--allow-file-access-from-files",
+        *FLAGS.split(),
         "--host-resolver-rules=MAP * ~NOTFOUND",
         f"--blink-settings=preferredColorScheme={0 if dark else 1}",
         f"--user-data-dir={folder / 'profile'}",
-        "--virtual-time-budget=10000",
-        "--dump-dom",
         (folder / "measuring.html").as_uri(),
     ]
     if os.geteuid() == 0:

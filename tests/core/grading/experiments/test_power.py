@@ -1,6 +1,5 @@
 """Grades against processing power, with scorers whose values are known."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,7 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.power import render_power
 from glem.core.tasks.progress import SILENT, Progress
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 from tests.core.positions.test_game_tree import random_games
 from tests.othello import OTHELLO
 
@@ -125,14 +124,13 @@ def test_bad_limits_are_named(limits: list[float]) -> None:
         check_limits(limits)
 
 
-def test_the_command(file: Path, tmp_path: Path) -> None:
+def test_the_command(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     report = tmp_path / "power.html"
-    command = ["experiment", "power", "othello", file, "--evaluation", "none", "--limits", "depth=1,2"]
-    command += ["--positions", 40, "--workers", 1, "--report", report]
-    assert "Straight lines" in run(*command)
+    command = terminal.of("experiment", "power", "othello", file, "--evaluation", "none", "--positions", 40)
+    limits = ("--limits", "depth=1,2", "--workers", 1, "--report", report)
+    assert "Straight lines" in command(*limits)
     assert report.read_text().count("<section") == 3
-    plain = json.loads(run(*command, "--json"))
+    plain = command.json(*limits)
     assert plain["positions"] == 40
     assert [point["limit"] for point in plain["curves"][0]["points"]] == [None, 1, 2]
-    with pytest.raises(BadInputError, match="--limits must be"):
-        run(*command, "--limits", "nodes")
+    assert "--limits must be" in command.fails("--limits", "nodes")
