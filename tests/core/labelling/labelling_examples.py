@@ -13,7 +13,7 @@ from glem.core.game.game import Game
 from glem.core.labelling import by_search as search_labels
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
-from glem.core.tasks.chunked_work import Arrays
+from glem.core.tasks.chunked_work import Arrays, PositionsTask
 from tests.core.positions.test_game_tree import random_games
 
 _label_chunk = search_labels.label_chunk
@@ -41,7 +41,7 @@ def exact_value(game: Game, position: Any) -> int:
     return max(-exact_value(game, game.play(position, move)) for move in moves)
 
 
-def killed_once_then_labelled(task: search_labels.LabelTask) -> Arrays:
+def killed_once_then_labelled(task: PositionsTask[tuple[Game, search_labels.SearchLabelling]]) -> Arrays:
     """Label positions; the first process that has the second task dies of it."""
     marker = Path(os.environ["GLEM_TEST_MARKER"])
     if task.first > 0 and not marker.exists():
