@@ -71,10 +71,10 @@ def main() -> None:
     beyond = label_significance(residuals, level=_LEVEL, positions_per_label=_POSITIONS_PER_GAME)
     significant = by_result.significant
     print(f"{significant.sum():,} significant; {beyond.significant.sum():,} beyond the evaluation")
-    strength = np.where(significant, np.abs(np.nan_to_num(residuals.correlations()[0])), -1.0)
+    strength = np.where(significant, np.abs(np.nan_to_num(residuals.correlations())), -1.0)
     strongest = np.sort(np.argsort(-strength, kind="stable")[: min(kept, int(significant.sum()))])
     for place in np.argsort(-strength, kind="stable")[:12]:
-        correlation = residuals.correlations()[0][place]
+        correlation = residuals.correlations()[place]
         print(f"  {correlation:+.3f} {mined.match_counts[place]:>7,}  {mined.describe(int(place), CHESS.features)}")
     mined.select(strongest).save(target)
     print(f"{len(strongest):,} kept in {target}; {time.process_time() - began:.0f} s")

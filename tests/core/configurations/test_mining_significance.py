@@ -1,7 +1,5 @@
 """Label statistics and significance against plain numpy and scipy."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -38,7 +36,7 @@ def configurations() -> ConfigurationSet:
 
 
 @pytest.mark.parametrize("grid", ["integers", "halves", "any", "equal"])
-def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> None:
+def test_statistics(configurations: ConfigurationSet, grid: str) -> None:
     values, labels = _positions(2000, 5)
     if grid == "halves":
         labels = labels / 2
@@ -46,46 +44,39 @@ def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> Non
         labels = labels + np.random.default_rng(1).normal(size=2000)
     elif grid == "equal":
         labels = np.full(2000, -3.5)
-    phases = np.random.default_rng(6).integers(0, 3, 2000)
-    found = label_statistics(configurations, values, labels, phases=phases, phase_count=4, jobs=2)
-    indicators = _indicators(configurations, values)
-    for phase in range(3):
-        members = phases == phase
-        matched = indicators[:, members]
-        np.testing.assert_array_equal(found.match_counts[phase], matched.sum(axis=1))
-        # A label that fits no grid is off by at most half a step of 1/65535 of the range.
-        slack = 0 if grid != "any" else np.ptp(labels) / 65535 / 2 * matched.sum(axis=1).max()
-        np.testing.assert_allclose(found.label_sums[phase], matched @ labels[members], rtol=1e-12, atol=slack)
-        correlations = found.correlations()[phase]
-        for place in range(0, len(configurations), 37):
-            if grid == "equal" or not 0 < matched[place].sum() < members.sum():
-                assert np.isnan(correlations[place])
-            else:
-                expected = np.corrcoef(matched[place], labels[members])[0, 1]
-                assert correlations[place] == pytest.approx(expected, abs=1e-5 if grid == "any" else 1e-12)
-    assert found.positions[3] == 0 and not found.match_counts[3].any() and np.isnan(found.correlations()[3]).all()
-    assert np.isnan(found.means[3]).all()
+    found = label_statistics(configurations, values, labels, jobs=2)
+    matched = _indicators(configurations, values)
+    np.testing.assert_array_equal(found.match_counts, matched.sum(axis=1))
+    # A label that fits no grid is off by at most half a step of 1/65535 of the range.
+    slack = 0 if grid != "any" else np.ptp(labels) / 65535 / 2 * matched.sum(axis=1).max()
+    np.testing.assert_allclose(found.label_sums, matched @ labels, rtol=1e-12, atol=slack)
+    correlations = found.correlations()
+    for place in range(0, len(configurations), 37):
+        if grid == "equal" or not 0 < matched[place].sum() < len(labels):
+            assert np.isnan(correlations[place])
+        else:
+            expected = np.corrcoef(matched[place], labels)[0, 1]
+            assert correlations[place] == pytest.approx(expected, abs=1e-5 if grid == "any" else 1e-12)
+    nowhere = label_statistics(configurations, values[:0], labels[:0])
+    assert nowhere.positions == 0 and not nowhere.match_counts.any()
+    assert np.isnan(nowhere.correlations()).all() and np.isnan(nowhere.means).all()
 
 
 def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) -> None:
     values, labels = _positions(2000, 1)
     statistics = label_statistics(configurations, values, labels)
     indicators = _indicators(configurations, values)
-    plain = label_significance(statistics, correction="none", minimum_matches=15)
-    expected = np.array([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
-    np.testing.assert_allclose(plain.adjusted[0], expected, rtol=1e-7)
-    shares = label_significance(statistics, minimum_matches=15)
-    np.testing.assert_allclose(shares.adjusted[0], scipy.stats.false_discovery_control(expected), rtol=1e-7)
-    strict = label_significance(statistics, correction="bonferroni", minimum_matches=15)
-    np.testing.assert_allclose(strict.adjusted[0], np.minimum(expected * len(expected), 1), rtol=1e-7)
-    assert strict.significant.sum() <= shares.significant.sum() <= plain.significant.sum()
+    expected = scipy.stats.false_discovery_control([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
+    found = label_significance(statistics, minimum_matches=15)
+    np.testing.assert_allclose(found.adjusted, expected, rtol=1e-7)
+    np.testing.assert_array_equal(found.significant, expected <= 0.01)
 
 
 def test_the_planted_configuration_is_the_strongest() -> None:
     values, labels = _positions(4000, 8)
     mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
-    tested = label_significance(label_statistics(mined, values, labels), correction="bonferroni")
-    best = int(np.nanargmax(np.abs(tested.correlations[0])))
+    tested = label_significance(label_statistics(mined, values, labels))
+    best = int(np.nanargmax(np.abs(tested.correlations)))
     assert tested.significant[best]
     assert [tuple(mined.table[int(relation)]) for relation in mined.relations_of(best)] == [(2, 1), (4, 0)]
 
@@ -94,19 +85,15 @@ def test_labels_without_relation_pass_no_test() -> None:
     values, labels = _positions(4000, 9)
     mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
     shuffled = np.random.default_rng(0).permutation(labels)
-    tested = label_significance(label_statistics(mined, values, shuffled), correction="bonferroni", level=0.01)
-    assert not tested.significant.any()
-    assert label_significance(
-        label_statistics(mined, values, shuffled), correction="none", level=0.01
-    ).significant.any()
+    assert not label_significance(label_statistics(mined, values, shuffled), level=0.01).significant.any()
 
 
 def test_positions_of_one_game_count_once() -> None:
     values, labels = _positions(1000, 10)
     mined = mine(values, minimum_matches=20, maximum_size=2).flatten()
-    once = label_significance(label_statistics(mined, values, labels), correction="none")
+    once = label_significance(label_statistics(mined, values, labels))
     repeated = label_statistics(mined, np.repeat(values, 5, axis=0), np.repeat(labels, 5))
-    five = label_significance(repeated, correction="none", minimum_matches=100, positions_per_label=5)
+    five = label_significance(repeated, minimum_matches=100, positions_per_label=5)
     np.testing.assert_allclose(five.adjusted, once.adjusted, rtol=1e-9)
 
 
@@ -116,19 +103,13 @@ def test_wrong_arguments_are_named(configurations: ConfigurationSet) -> None:
         label_statistics(configurations, values, np.where(labels > 0, np.nan, labels))
     with pytest.raises(BadInputError, match="finite"):
         label_statistics(configurations, values, labels[1:])
-    with pytest.raises(BadInputError, match="phases"):
-        label_statistics(configurations, values, labels, phases=np.full(100, 3), phase_count=3)
     with pytest.raises(BadInputError, match="feature"):
         label_statistics(configurations, values[:, :3], labels)
     statistics = label_statistics(configurations, values, labels)
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"level": 0}, "level"),
-        ({"correction": "x"}, "correction"),
-        ({"positions_per_label": 0}, "label"),
-    ]
-    for wrong, text in cases:
-        with pytest.raises(BadInputError, match=text):
-            label_significance(statistics, **wrong)
+    with pytest.raises(BadInputError, match="level"):
+        label_significance(statistics, level=0)
+    with pytest.raises(BadInputError, match="label"):
+        label_significance(statistics, positions_per_label=0)
 
 
 def test_no_configurations() -> None:
