@@ -32,9 +32,9 @@ def legal_moves(game: Game, position: Any) -> list[int]:
     return [int(move) for move in buffer[: game.legal_moves(position, buffer, 0)]]
 
 
-def replay_game(game: Game, moves: Sequence[int], start: Any = None) -> PlainReplay:
+def replay_game(game: Game, moves: Sequence[int]) -> PlainReplay:
     """Replay the recorded moves of one game, inserting the forced passes that the record leaves out."""
-    position = game.initial_position if start is None else start
+    position = game.initial_position
     side = 1
     steps: list[Step] = []
     used = 0

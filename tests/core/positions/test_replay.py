@@ -28,14 +28,14 @@ def records_of(games: Sequence[Sequence[int]]) -> GameRecords:
     return GameRecords.from_moves(moves, np.cumsum([0, *map(len, games)], dtype=np.int64))
 
 
-def check(game: Game, games: Sequence[Sequence[int]], start: Any = None) -> None:
+def check(game: Game, games: Sequence[Sequence[int]]) -> None:
     """Every column of the replay equals the oracle's."""
     records = records_of(games)
-    whole = replay(game, records, start=start)
+    whole = replay(game, records)
     assert whole.offsets[0] == 0
     assert len(whole.record) == whole.offsets[-1]
     for index, moves in enumerate(games):
-        plain = replay_game(game, moves, start)
+        plain = replay_game(game, moves)
         rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
         assert [position_at(whole.positions, row) for row in rows] == [step.position for step in plain.steps]
         assert whole.side[rows].tolist() == [step.side for step in plain.steps]
@@ -102,12 +102,6 @@ def test_a_missing_pass_is_illegal_where_the_game_has_none(games: list[list[int]
     strict = attrs.evolve(OTHELLO, pass_move=None)
     passing = next(game for game in games if 64 in replay(OTHELLO, records_of([game])).move)
     assert replay(strict, records_of([passing])).status.tolist() == [ILLEGAL]
-
-
-def test_start_in_another_position(games: list[list[int]]) -> None:
-    steps = replay_game(OTHELLO, games[0]).steps
-    rest = [step.move for step in steps[20:-1] if step.move != OTHELLO.pass_move]
-    check(OTHELLO, [rest, rest[:5], []], start=steps[20].position)
 
 
 def test_every_game_has_a_start_of_its_own(games: list[list[int]]) -> None:
