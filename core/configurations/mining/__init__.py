@@ -2,7 +2,7 @@
 
 from glem.core.configurations.mining.generation import Method, mine
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
-from glem.core.configurations.mining.significance import Significance, label_significance
+from glem.core.configurations.mining.significance import label_significance
 from glem.core.configurations.mining.statistics import LabelStatistics, label_statistics
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Method",
     "MinedConfigurations",
     "Part",
-    "Significance",
     "label_significance",
     "label_statistics",
     "mine",

@@ -5,7 +5,6 @@ are corrected for it.
 """
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 from scipy import special
 
@@ -13,47 +12,18 @@ from glem.core.configurations.mining.statistics import LabelStatistics
 from glem.core.errors import BadInputError
 
 
-@define(frozen=True, eq=False)
-class Significance:
-    """Outcome of the tests.
-
-    Parameters
-    ----------
-    correlations
-        float64 array [C]; nan where nothing can be tested.
-    adjusted
-        float64 array [C]: p-values after the correction, 1 where nothing can be tested.
-    level
-        Significant is what has an adjusted p-value of at most this.
-    """
-
-    correlations: NDArray[np.float64]
-    adjusted: NDArray[np.float64]
-    level: float
-
-    @property
-    def significant(self) -> NDArray[np.bool_]:
-        """Which configurations are significant: bool array [C]."""
-        return self.adjusted <= self.level
-
-
 def label_significance(
-    statistics: LabelStatistics,
-    *,
-    level: float = 0.01,
-    minimum_matches: int = 20,
-    positions_per_label: float = 1.0,
-) -> Significance:
+    statistics: LabelStatistics, *, minimum_matches: int = 20, positions_per_label: float = 1.0
+) -> NDArray[np.float64]:
     """Test each configuration's correlation with the label against 0, two-sided.
 
-    The correction bounds the share of false ones among the discoveries (Benjamini & Hochberg 1995).
+    The configurations whose p-values are at most a level are significant: the correction bounds the share of false
+    discoveries among them by that level (Benjamini & Hochberg 1995).
 
     Parameters
     ----------
     statistics
         Match counts and label sums.
-    level
-        Significance level after the correction, in (0, 1].
     minimum_matches
         Configurations with fewer matches are not tested: the test is one for large samples.
     positions_per_label
@@ -62,16 +32,14 @@ def label_significance(
 
     Returns
     -------
-    Significance
-        One p-value per configuration.
+    p_values
+        float64 array [C]: after the correction, 1 where nothing can be tested.
 
     Raises
     ------
     BadInputError
-        An argument is out of range.
+        Less than one position per label.
     """
-    if not 0 < level <= 1:
-        raise BadInputError(f"the level must be above 0 and at most 1, got {level}")
     if not positions_per_label >= 1:
         raise BadInputError(f"positions per label must be at least 1, got {positions_per_label}")
     correlations = statistics.correlations()
@@ -85,6 +53,6 @@ def label_significance(
     # Step-up: the least of p_(j) m / j over all j from the own place on.
     order = tested[np.argsort(probabilities[tested], kind="stable")]
     scaled = probabilities[order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted = np.ones(len(correlations))
-    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return Significance(correlations, adjusted, level)
+    corrected = np.ones(len(correlations))
+    corrected[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return corrected
