@@ -68,11 +68,6 @@ class PairCounts:
         """Number of pairs."""
         return sum(self.counts)
 
-    @property
-    def score(self) -> float:
-        """Mean score of a game for the first player, 0 to 1; nan without pairs."""
-        return moments(self.counts)[0]
-
     def reversed(self) -> PairCounts:
         """Return the same pairs as the second player sees them."""
         return PairCounts(self.counts[::-1])
@@ -120,24 +115,6 @@ def score_of_elo(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def elo_difference(pairs: PairCounts) -> EloEstimate:
-    """Estimate the Elo difference from game pairs (pentanomial)."""
-    return _estimate(pairs.counts, games_per_result=2)
-
-
-def elo_of_games(wins: int, draws: int, losses: int) -> EloEstimate:
-    """Estimate the Elo difference from single games, taken as independent (trinomial).
-
-    Raises
-    ------
-    BadInputError
-        A count is negative.
-    """
-    if min(wins, draws, losses) < 0:
-        raise BadInputError(f"games are counted from 0 on, got {wins} wins, {draws} draws and {losses} losses")
-    return _estimate((losses, draws, wins), games_per_result=1)
-
-
 def moments(counts: Sequence[float]) -> tuple[float, float]:
     """Mean and variance of results that lie evenly from 0 to 1, by how often, or how likely, each is; nan for none."""
     total = sum(counts)
@@ -149,7 +126,11 @@ def moments(counts: Sequence[float]) -> tuple[float, float]:
     return mean, variance
 
 
-def _estimate(counts: tuple[int, ...], games_per_result: int) -> EloEstimate:
+def elo_estimate(counts: Sequence[int]) -> EloEstimate:
+    """Estimate the Elo difference from how often each result was, the first player's worst one first.
+
+    Five counts are those of game pairs (pentanomial), three those of single games (trinomial), taken as independent.
+    """
     total = sum(counts)
     if total == 0:
         return EloEstimate(math.nan, math.nan, math.nan, math.nan, math.nan, 0.5)
@@ -162,6 +143,7 @@ def _estimate(counts: tuple[int, ...], games_per_result: int) -> EloEstimate:
         superiority = 0.5 if mean == 0.5 else float(mean > 0.5)
         return EloEstimate(mean, elo, error, math.nan, math.nan, superiority)
     # The mean of a pair has half the variance of a game's.
+    games_per_result = len(counts) // 2
     scale = NORMALIZED_ELO_SCALE / math.sqrt(games_per_result * variance)
     superiority = (1 + math.erf((mean - 0.5) / (deviation * math.sqrt(2)))) / 2
     return EloEstimate(mean, elo, error, (mean - 0.5) * scale, CONFIDENCE_95 * deviation * scale, superiority)
