@@ -20,9 +20,8 @@ from glem.core.discovery.candidates import draw_sample
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
-from glem.core.game.game import Game, final_score, load_game, play
+from glem.core.game.game import final_score, load_game, play
 from glem.core.game.perft import perft
-from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.replay import replay
 from glem.core.search.results import Limits
@@ -33,6 +32,7 @@ from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
+from tests.core.grading.random_games import random_records
 from tests.core.search.duel_game import Position as Cells
 
 ROOT = Path(__file__).parents[3]
@@ -63,20 +63,6 @@ def installed(distribution: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_learning("plain_nim") is PLAIN_LEARNING
 
 
-def random_records(game: Game, count: int = 30, seed: int = 1) -> GameRecords:
-    generator = np.random.default_rng(seed)
-    moves: list[int] = []
-    offsets = [0]
-    buffer = np.zeros(game.max_moves, np.int32)
-    for _ in range(count):
-        position = game.initial_position
-        while found := game.legal_moves(position, buffer, 0):
-            moves.append(int(generator.choice(buffer[:found])))
-            position = game.play(position, moves[-1])
-        offsets.append(len(moves))
-    return GameRecords.from_moves(np.array(moves, np.int16), np.array(offsets, np.int64))
-
-
 # ------------------------------------------------------------------------------------------- everything runs
 
 
@@ -85,14 +71,14 @@ def _perft(learning: Learning) -> Any:
 
 
 def _replay(learning: Learning) -> Any:
-    records = random_records(learning.game)
+    records = random_records(learning.game, 30)
     every = replay(learning.game, records)
     return [*every.positions, every.move, every.side, every.status, every.final_score, every.move_side]
 
 
 def _duplicates(learning: Learning) -> Any:
     game = learning.game
-    positions = replay(game, random_records(game)).positions
+    positions = replay(game, random_records(game, 30)).positions
     groups = group_equal(game, positions)
     return [*canonical_positions(game, positions), position_keys(game, positions), groups.first, groups.group]
 
@@ -102,12 +88,12 @@ def _openings(learning: Learning) -> Any:
 
 
 def _features(learning: Learning) -> Any:
-    positions = replay(learning.game, random_records(learning.game)).positions
+    positions = replay(learning.game, random_records(learning.game, 30)).positions
     return [learning.features.values(positions), learning.phases.of(positions)]
 
 
 def _candidates(learning: Learning) -> Any:
-    positions = positions_of_records(learning.game, [random_records(learning.game)])
+    positions = positions_of_records(learning.game, [random_records(learning.game, 30)])
     return list(draw_sample(positions, 50, seed=3).positions)
 
 
@@ -180,8 +166,8 @@ def test_one_warning_names_the_function_and_the_reason() -> None:
     game = mirror_nim("warned_nim", play=plain_game.plain_play, legal_moves=plain_game.plain_legal_moves)
     with pytest.warns(PlainRulesWarning) as caught:
         perft(game, 3)
-        replay(game, random_records(game))
-        canonical_positions(game, replay(game, random_records(game)).positions)
+        replay(game, random_records(game, 30))
+        canonical_positions(game, replay(game, random_records(game, 30)).positions)
         learning_of(game, plain_game.plain_write_values).features.values(game.empty_columns(2))
     assert len(caught) == 1
     text = str(caught[0].message)
@@ -202,7 +188,7 @@ def test_only_code_that_reaches_the_function_becomes_plain(name: str, monkeypatc
     assert game.rules.plain_reason is None
     assert perft(game, 4) == perft(COMPILED, 4)
     assert set(game.rules.plain_reasons) == ({name} & {"legal_moves", "play"})
-    records = random_records(game)
+    records = random_records(game, 30)
     assert np.array_equal(replay(game, records).final_score, replay(COMPILED, records).final_score)
     positions = replay(COMPILED, records).positions
     assert np.array_equal(position_keys(game, positions), position_keys(COMPILED, positions))
