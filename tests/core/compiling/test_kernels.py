@@ -17,7 +17,6 @@ from glem.core.compiling.kernels import (
     UncompilableError,
     compiled,
     inlined,
-    kernel,
     leading_zeros,
     mix,
     pdep,
@@ -96,14 +95,6 @@ def _quadruple(number: Any) -> Any:
     return _double(_double(number))
 
 
-@kernel
-def _sum(values: Any) -> Any:
-    total = 0
-    for value in values:
-        total += value
-    return total
-
-
 def test_a_twin_compiles_what_the_function_names_and_itself():
     twin: Any = compiled(_steps)
     assert twin(np.int64(1000)) == _steps(1000) == 10
@@ -124,11 +115,6 @@ def test_threads_that_ask_for_one_twin_get_one():
         results = list(executor.map(lambda number: twins[number](np.int64(number)), range(32)))
     assert len({id(twin) for twin in twins}) == 1
     assert results == [number // 2 + 1 for number in range(32)]
-
-
-def test_a_kernel_keeps_its_plain_function():
-    values = np.arange(5)
-    assert _sum(values) == plain(_sum)(values) == 10
 
 
 def test_functions_typed_at_a_prompt_compile_without_a_cache():

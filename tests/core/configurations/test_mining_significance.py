@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.errors import BadInputError
+from tests.oracles.matching import active_rows
 
 
 def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
@@ -17,12 +18,6 @@ def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.flo
     values = generator.integers(-1, 2, (count, 7)).astype(np.int16)
     labels = generator.integers(-32, 33, count) * 2.0 + 9 * ((values[:, 2] == 1) & (values[:, 4] == 0))
     return values, labels
-
-
-def _indicators(configurations: ConfigurationSet, values: NDArray[np.int16]) -> NDArray[np.bool_]:
-    table = configurations.table
-    holds = values[:, table.features] == table.values
-    return np.array([holds[:, configurations.relations_of(k)].all(axis=1) for k in range(len(configurations))])
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +38,7 @@ def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> Non
         labels = np.full(2000, -3.5)
     phases = np.random.default_rng(6).integers(0, 3, 2000)
     found = label_statistics(configurations, values, labels, phases=phases, phase_count=4, jobs=2)
-    indicators = _indicators(configurations, values)
+    indicators = active_rows(configurations, values)
     for phase in range(3):
         members = phases == phase
         matched = indicators[:, members]
@@ -65,7 +60,7 @@ def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> Non
 def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) -> None:
     values, labels = _positions(2000, 1)
     statistics = label_statistics(configurations, values, labels)
-    indicators = _indicators(configurations, values)
+    indicators = active_rows(configurations, values)
     plain = label_significance(statistics, correction="none", minimum_matches=15)
     expected = np.array([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
     np.testing.assert_allclose(plain.adjusted[0], expected, rtol=1e-7)
