@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.compiling.columns import position_at, rows_of, store_position
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
@@ -34,7 +34,7 @@ from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -127,19 +127,9 @@ class SearchLabelling:
         return facts
 
 
-@define(frozen=True)
-class LabelTask:
-    """What a worker labels: N positions, numbered from ``first`` on."""
-
-    game: Game
-    settings: SearchLabelling
-    positions: Any
-    first: int
-
-
-def label_chunk(task: LabelTask) -> Arrays:
+def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     """Label some positions and those that are added to them."""
-    game, settings = task.game, task.settings
+    game, settings = task.work
     labeller = labeller_of(game, settings.labeller)
     positions: list[Any] = []
     facts: list[tuple[float, int, int, int]] = []
@@ -222,18 +212,13 @@ def label_by_search(
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
     mark = {"game": game.name, "positions": arrays_digest(positions.positions), **settings.to_json()}
     step = settings.positions_per_task
-    starts = range(0, len(positions), step)
-    tasks = [
-        LabelTask(game, settings, rows_of(positions.positions, slice(start, start + step)), start) for start in starts
-    ]
-    amounts = [len(task.positions[0]) for task in tasks]
     chunks = ChunkedWork(work, mark).run(
-        label_chunk, tasks, name="labels", amounts=amounts, workers=workers, progress=progress
+        label_chunk, (game, settings), positions.positions, step, name="labels", workers=workers, progress=progress
     )
     names = positions.sources or ("",)
     sources = tuple(f"{name} ({origin.name.lower()})".strip() for name in names for origin in Origin)
-    for start, arrays in zip(starts, chunks, strict=True):
-        given = positions.select(arrays["row"] + start)
+    for number, arrays in enumerate(chunks):
+        given = positions.select(arrays["row"] + number * step)
         yield attrs.evolve(
             given,
             positions=game.position_type(*(arrays[f"position_{name}"] for name in game.position_type._fields)),

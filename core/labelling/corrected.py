@@ -36,7 +36,7 @@ from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
 from glem.core.search.solver import can_solve, solver_of
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -120,59 +120,21 @@ class Correction:
     raised: tuple[int, ...] = ()
 
 
-@define(frozen=True)
-class SearchTask:
-    """Positions for :func:`search_chunk`: to be searched, or solved for their ``score`` or ``result``."""
-
-    game: Game
-    spec: PlayerSpec
-    positions: Any
-    solved: str = ""
-
-
-def search_chunk(task: SearchTask) -> Arrays:
-    """Label float32 [n] and whether it is exact, bool [n], of some positions."""
-    labeller = labeller_of(task.game, task.spec)
+def search_chunk(task: PositionsTask[tuple[Game, PlayerSpec, str]]) -> Arrays:
+    """Label float32 [n] of some positions, searched, or solved for their ``score`` or ``result``, and whether exact."""
+    game, spec, solved = task.work
+    labeller = labeller_of(game, spec)
     positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]
     found: list[Solution] | list[MoveChoice]
-    if task.solved:
-        solver = solver_of(task.game, labeller.evaluator, _SOLVER_TABLE_MB)
-        found = [solver.solve(position, result_only=task.solved == "result") for position in positions]
+    if solved:
+        solver = solver_of(game, labeller.evaluator, _SOLVER_TABLE_MB)
+        found = [solver.solve(position, result_only=solved == "result") for position in positions]
     else:
         found = [labeller.judge(position) for position in positions]
     return {
         "label": np.array([one.score for one in found], np.float32),
         "exact": np.array([one.exact for one in found], np.bool_),
     }
-
-
-@define(frozen=True, eq=False)
-class _Searches:
-    """Searches of the nodes of a tree, each step kept in the folder of the work."""
-
-    tree: GameTree
-    step: int
-    chunks: ChunkedWork
-    workers: Workers | None
-    progress: Progress
-
-    def run(self, name: str, nodes: NDArray[np.int64], spec: PlayerSpec, solved: str = "") -> tuple[Any, Any]:
-        """Label of each node, and whether it is exact."""
-        groups = [nodes[start : start + self.step] for start in range(0, len(nodes), self.step)]
-        positions = self.tree.positions
-        tasks = [SearchTask(self.tree.game, spec, rows_of(positions, group), solved) for group in groups]
-        parts = list(
-            self.chunks.run(
-                search_chunk,
-                tasks,
-                name=name,
-                amounts=list(map(len, groups)),
-                workers=self.workers,
-                progress=self.progress,
-            )
-        )
-        label = np.concatenate([np.zeros(0, np.float32), *(part["label"] for part in parts)])
-        return label, np.concatenate([np.zeros(0, np.bool_), *(part["exact"] for part in parts)])
 
 
 def relabel(
@@ -217,7 +179,16 @@ def relabel(
         "labels": arrays_digest((before, tree.exact, *tree.arcs)),
         "settings": attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"}),
     }
-    searches = _Searches(tree, settings.positions_per_task, ChunkedWork(work, mark), workers, progress)
+    chunks = ChunkedWork(work, mark)
+
+    def search(name: str, nodes: NDArray[np.int64], spec: PlayerSpec, solved: str = "") -> tuple[Any, Any]:
+        """Label of each node, and whether it is exact."""
+        what, positions, step = (game, spec, solved), rows_of(tree.positions, nodes), settings.positions_per_task
+        parts = chunks.run(search_chunk, what, positions, step, name=name, workers=workers, progress=progress)
+        found = [(np.zeros(0, np.float32), np.zeros(0, np.bool_)), *((part["label"], part["exact"]) for part in parts)]
+        label, exact = map(np.concatenate, zip(*found, strict=True))
+        return label, exact
+
     parents, children = tree.arcs
     over = np.zeros(len(tree), np.bool_)
     over[tree.node[tree.played.finished]] = True
@@ -232,14 +203,14 @@ def relabel(
         is_first = np.ones(len(tree), np.bool_)
         is_first[children[near[parents]]] = False
         nodes = np.flatnonzero(near & is_first & ~over & np.isnan(exact))
-        results, _ = searches.run("outcomes", nodes, settings.quick, "result")
+        results, _ = search("outcomes", nodes, settings.quick, "result")
         contradicted = nodes[np.sign(before[nodes]) != results]
-        exact[contradicted], _ = searches.run("exact", contradicted, settings.quick, "score")
+        exact[contradicted], _ = search("exact", contradicted, settings.quick, "score")
         outcomes, wrong = len(nodes), len(contradicted)
     value = tree.propagate(exact=exact)
     nodes = np.flatnonzero(open_nodes & np.isnan(exact))
     quick = np.full(len(tree), np.nan, np.float32)
-    quick[nodes], _ = searches.run("quick", nodes, settings.quick)
+    quick[nodes], _ = search("quick", nodes, settings.quick)
     # What the best of the played moves is worth by quick searches and exact values, -inf where none is known.
     worth = np.where(np.isnan(quick), np.where(over, tree.result, exact), quick)
     played = np.full(len(tree), -np.inf, np.float32)
@@ -255,7 +226,7 @@ def relabel(
         nodes = np.flatnonzero((promising | loses | (np.isnan(value) & ~np.isnan(quick))) & ~searched)
         if len(nodes) == 0:
             break
-        found, is_exact = searches.run(f"thorough-{number}", nodes, settings.thorough)
+        found, is_exact = search(f"thorough-{number}", nodes, settings.thorough)
         searched[nodes] = True
         counts.append(len(nodes))
         raised.append(int(np.sum(~(found <= value[nodes]))))

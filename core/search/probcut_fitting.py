@@ -21,7 +21,7 @@ from glem.core.positions.positions import Positions
 from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -111,13 +111,7 @@ def choose_positions(evaluation: LinearEvaluation, sets: Iterable[Positions], pe
     return chosen
 
 
-class _Task(NamedTuple):
-    evaluation: LinearEvaluation
-    sample: ProbCutSample
-    positions: Any
-
-
-def search_scores(task: _Task) -> Arrays:
+def search_scores(task: PositionsTask[tuple[LinearEvaluation, ProbCutSample]]) -> Arrays:
     """Search positions full-width to every depth.
 
     Returns
@@ -126,10 +120,11 @@ def search_scores(task: _Task) -> Arrays:
         ``scores``: float64 [n, depth + 1] in units of the evaluator, nan where the game ends before, or where a score
         is at the limit and says no more than who wins.
     """
-    evaluator = evaluator_of(task.evaluation)
-    searcher = Searcher(task.evaluation.learning.game, evaluator, SearchSettings(table_mb=task.sample.table_mb))
+    evaluation, sample = task.work
+    evaluator = evaluator_of(evaluation)
+    searcher = Searcher(evaluation.learning.game, evaluator, SearchSettings(table_mb=sample.table_mb))
     count = len(task.positions[0])
-    scores = np.full((count, task.sample.depth + 1), np.nan)
+    scores = np.full((count, sample.depth + 1), np.nan)
     accumulators = evaluator.empty_accumulators(1)
     for row in range(count):
         position = position_at(task.positions, row)
@@ -141,7 +136,7 @@ def search_scores(task: _Task) -> Arrays:
             scores[row, result.depth] = result.value
 
         searcher.clear()
-        searcher.search(position, Limits(depth=task.sample.depth), on_iteration=note)
+        searcher.search(position, Limits(depth=sample.depth), on_iteration=note)
     scores[np.abs(scores) >= evaluator.limit / evaluator.steps_per_unit] = np.nan
     return {"scores": scores}
 
@@ -164,22 +159,18 @@ def sampled_scores(
         errors are those of :func:`fit_probcut`.
     """
     columns = choose_positions(evaluation, positions, sample.per_phase, sample.seed)
-    count = len(columns[0])
-    if count == 0:
+    if len(columns[0]) == 0:
         raise BadInputError("there are no positions to fit selective search to")
-    tasks = [
-        _Task(evaluation, sample, rows_of(columns, rows))
-        for rows in (slice(start, start + _POSITIONS_PER_TASK) for start in range(0, count, _POSITIONS_PER_TASK))
-    ]
     settings = {"work": "probcut", **attrs.asdict(sample), "input": _digest(evaluation, columns)}
     where = tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(folder)
     with where as chosen:
         work = ChunkedWork(Path(chosen), settings)
         parts = work.run(
             search_scores,
-            tasks,
+            (evaluation, sample),
+            columns,
+            _POSITIONS_PER_TASK,
             name="search",
-            amounts=[len(task.positions[0]) for task in tasks],
             workers=workers,
             progress=progress,
         )

@@ -1,13 +1,14 @@
-"""Long work in many tasks whose results are kept in a folder, so that a killed run continues with what is missing."""
+"""Long work on positions, in tasks whose results are kept, so that a killed run continues with what is missing."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import attrs
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
 from glem.core.tasks.progress import SILENT, Progress
@@ -20,6 +21,17 @@ Arrays = Mapping[str, NDArray[Any]]
 """Result of a task: arrays by name."""
 
 _RESULTS = ArchiveFormat("glem results", version=1, required=(), optional=None, largest=1 << 40, packed=False)
+
+
+class PositionsTask(NamedTuple, Generic[T]):
+    """Some of the positions that are worked on."""
+
+    work: T
+    """What is done with them."""
+    positions: Any
+    """Position of columns [n]."""
+    first: int
+    """Number of the first one among all."""
 
 
 class ChunkedWork:
@@ -46,11 +58,12 @@ class ChunkedWork:
 
     def run(
         self,
-        function: Callable[[T], Arrays],
-        tasks: Sequence[T],
+        function: Callable[[PositionsTask[T]], Arrays],
+        work: T,
+        positions: Any,
+        per_task: int,
         *,
         name: str,
-        amounts: Sequence[int] | None = None,
         workers: Workers | None = None,
         progress: Progress = SILENT,
     ) -> Iterator[Arrays]:
@@ -60,30 +73,30 @@ class ChunkedWork:
         ----------
         function
             A module-level function from a task to its result.
-        tasks
-            Tasks; number ``i`` is kept as ``NAME-i.npz``.
+        work, positions, per_task
+            What is done with a position of columns [N], and how many of them a task has.
         name
-            Of this step of the work, for files and display.
-        amounts
-            Units of each task, for the display; 1 each if not given.
+            Of this step of the work, for the display and files: the result of task ``i`` is kept as ``NAME-i.npz``.
         workers
             Where the tasks run; the results do not depend on it.
         progress
             Display.
         """
-        units = [1] * len(tasks) if amounts is None else list(amounts)
-        missing = [number for number in range(len(tasks)) if not self._path(name, number).exists()]
+        count = len(positions[0])
+        rows = [slice(start, min(start + per_task, count)) for start in range(0, count, per_task)]
+        missing = [number for number in range(len(rows)) if not self._path(name, number).exists()]
         if len(missing) == 1 and workers is not None:
             # Not worth starting processes for.
             workers = attrs.evolve(workers, workers=1)
-        with run_folder(self.folder, keep=True), progress(name, sum(units)) as display:
-            display.advance(sum(units) - sum(units[number] for number in missing))
-            results = run_tasks(function, (tasks[number] for number in missing), workers)
+        tasks = [PositionsTask(work, rows_of(positions, rows[number]), rows[number].start) for number in missing]
+        with run_folder(self.folder, keep=True), progress(name, count) as display:
+            display.advance(count - sum(len(task.positions[0]) for task in tasks))
+            results = run_tasks(function, tasks, workers)
             with contextlib.closing(results):
                 for place, arrays in results:
                     _RESULTS.write(self._path(name, missing[place]), {}, arrays)
-                    display.advance(units[missing[place]])
-        return (self._load(name, number) for number in range(len(tasks)))
+                    display.advance(len(tasks[place].positions[0]))
+        return (self._load(name, number) for number in range(len(rows)))
 
     def _path(self, name: str, number: int) -> Path:
         return self.folder / f"{name}-{number:06d}.npz"

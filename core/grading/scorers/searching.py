@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import search_unit
 from glem.core.evaluation.named import load_evaluation
@@ -25,7 +25,7 @@ from glem.core.players.spec import PlayerSpec, external_players_of
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
-from glem.core.tasks.chunked_work import Arrays, ChunkedWork
+from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.counts import counted
 from glem.core.tasks.kept import Kept
 from glem.core.tasks.progress import SILENT, Progress
@@ -38,13 +38,8 @@ _LOG_ODDS = "log odds"
 _LONGEST_PROBLEM = 200
 
 
-@define(frozen=True)
-class _Task:
-    """Positions that a worker scores."""
-
-    game: Game
-    spec: PlayerSpec
-    positions: Any
+_Task = PositionsTask[tuple[Game, PlayerSpec]]
+"""Positions that a worker scores."""
 
 
 @define(frozen=True)
@@ -74,8 +69,6 @@ class _Work:
 
     def done(self, positions: Any, progress: Progress) -> dict[str, NDArray[Any]]:
         """Arrays of all N positions."""
-        starts = range(0, len(positions[0]), self.per_task)
-        tasks = [_Task(self.game, self.spec, rows_of(positions, slice(at, at + self.per_task))) for at in starts]
         settings = {
             "game": self.game.name,
             "program": self.spec.to_json(),
@@ -90,9 +83,10 @@ class _Work:
             parts = list(
                 work.run(
                     self.function,
-                    tasks,
+                    (self.game, self.spec),
+                    positions,
+                    self.per_task,
                     name="scores",
-                    amounts=[len(task.positions[0]) for task in tasks],
                     workers=self.workers,
                     progress=lambda description, total=None: progress(f"Scoring: {self.spec.name}", total),
                 )
@@ -147,7 +141,8 @@ def _table_mb(spec: PlayerSpec) -> int:
 
 
 def _searched(task: _Task) -> Arrays:
-    thinker = kept_thinker(task.game, task.spec, _table_mb(task.spec))
+    game, spec = task.work
+    thinker = kept_thinker(game, spec, _table_mb(spec))
     positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]
     # What is compiled now is no part of the time.
     thinker.searcher.search(positions[0], Limits(depth=1))
@@ -263,7 +258,7 @@ def _started(game: Game, spec: PlayerSpec) -> PositionScoring:
 
 
 def _scored(task: _Task) -> Arrays:
-    game, spec = task.game, task.spec
+    game, spec = task.work
     scoring = _kept.get((game.name, spec), lambda: _started(game, spec))
     count = len(task.positions[0])
     value = np.full(count, np.nan)

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from glem.core.compiling import kernels
 from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.code_digest import plain
+from glem.core.compiling.failures import UncompilableError
 from glem.core.compiling.kernels import (
-    UncompilableError,
     compiled,
     inlined,
     leading_zeros,
     mix,
     pdep,
     pext,
-    plain,
     popcount,
     trailing_zeros,
 )

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
+from glem.core.compiling.failures import UncompilableError
+from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.discovery.candidates import draw_sample
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
