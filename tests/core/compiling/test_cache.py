@@ -10,8 +10,6 @@ import pytest
 
 from glem.core.compiling import kernels
 
-ROOT = Path(__file__).resolve().parents[3]
-
 BOARD = """
 import numpy as np
 

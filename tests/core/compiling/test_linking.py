@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, plain, translate
+from glem.core.compiling.code_digest import plain
+from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, translate
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
