@@ -9,6 +9,9 @@ from hypothesis import HealthCheck, settings
 
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.game import Game, load_game
+from glem.core.players.engine import Engine
+from glem.core.players.spec import PlayerSpec
+from glem.core.search.results import Limits
 from glem.core.tasks import progress
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
@@ -68,6 +71,26 @@ def mobility(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactor
     path = tmp_path_factory.mktemp("evaluations") / "mobility.npz"
     mobility_evaluation(othello_learning).save(path)
     return str(path)
+
+
+@pytest.fixture(scope="session")
+def searching(mobility: str) -> PlayerSpec:
+    """A player of Othello who searches three plies for mobility."""
+    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=3), table_mb=1)
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The clocks that engines are asked to choose by."""
+    seen: list[Any] = []
+    choose = Engine.choose
+
+    def noting(engine: Engine, *, clock: Any = None, **others: Any) -> Any:
+        seen.append(clock)
+        return choose(engine, clock=clock, **others)
+
+    monkeypatch.setattr(Engine, "choose", noting)
+    return seen
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
     evaluation
         What the search evaluates with, as in a player's text; errors are left to the command.
     """
-    from glem.core.compiling.kernels import cache_folder
+    from glem.core.compiling.cache_folder import cache_folder
     from glem.core.features.learning import has_learning, load_learning
 
     folder = cache_folder()

@@ -41,40 +41,12 @@ from numba.extending import overload as numba_overload
 
 from glem.core.compiling.cache_folder import cache_folder
 from glem.core.compiling.cache_index import KernelDispatcher
-from glem.core.compiling.code_digest import code_digest, named_globals, plain
+from glem.core.compiling.code_digest import code_digest, named_globals
 from glem.core.compiling.failures import (
-    UncompilableError,
     explain_failures,
     give_way_to_plain_form,
     note_failures,
-    uncompilable_reason,
 )
-from glem.core.compiling.plain_python import PlainRulesWarning
-
-__all__ = [
-    "HAS_FAST_PEXT",
-    "LINKS",
-    "PlainRulesWarning",
-    "UncompilableError",
-    "cache_folder",
-    "compiled",
-    "inlined",
-    "is_made",
-    "keep_translation",
-    "kept",
-    "kernel",
-    "leading_zeros",
-    "mix",
-    "overload_of",
-    "pdep",
-    "pext",
-    "plain",
-    "popcount",
-    "primitive",
-    "trailing_zeros",
-    "translate",
-    "uncompilable_reason",
-]
 
 _LINKING_FITS = {(0, minor) for minor in range(63, 69)}
 """Versions of numba whose compiler the linking is known to fit."""
@@ -89,6 +61,9 @@ if LINKS:
 
     _dispatcher = LinkingDispatcher
     _overload_options |= OVERLOAD_OPTIONS
+
+ONE, ZERO = np.uint64(1), np.uint64(0)
+"""What boards of 64 bits are shifted and compared with."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -20,7 +20,8 @@ from glem.core.errors import BadInputError, __version__
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases, learning_names
 from glem.core.files.atomic import check_writable, temporary_folder
-from glem.core.game.game import INTERFACE_VERSION, Game, game_names
+from glem.core.game.declarations import INTERFACE_VERSION
+from glem.core.game.game import Game, game_names
 
 _ROLE = re.compile(r":\w+:`(~?)([^`]+)`")
 _WIDTH = 120

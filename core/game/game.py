@@ -25,29 +25,6 @@ from glem.core.game.records import GameRecords, ScoredPositions
 from glem.core.game.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.game.solver import Solver
 
-__all__ = [
-    "INTERFACE_VERSION",
-    "RULES",
-    "BoardLayout",
-    "ExternalPlayers",
-    "Game",
-    "PositionFormat",
-    "ReadPositions",
-    "ReadRecords",
-    "RecordFormat",
-    "WriteRecords",
-    "count_moves",
-    "final_score",
-    "game_names",
-    "hash_key",
-    "is_over",
-    "legal_moves",
-    "load_game",
-    "play",
-    "transform",
-]
-
-
 RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 """Fields of a game that are its rules, which generic code calls."""
 

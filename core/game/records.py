@@ -153,6 +153,11 @@ class GameRecords:
         """Return the recorded moves of one game."""
         return self.moves[self.offsets[game] : self.offsets[game + 1]]
 
+    def name(self, column: str, game: int) -> str:
+        """Return the name that a column of ``extra`` holds for one game; "" where it has none."""
+        number = int(self.extra[column][game]) if column in self.names else -1
+        return self.names[column][number] if number >= 0 else ""
+
     def select(self, chosen: NDArray[Any] | slice) -> GameRecords:
         """Pick some of the games, by mask [G], indices or slice; problems and their number stay."""
         indices = np.arange(len(self))[chosen]

@@ -103,17 +103,15 @@ def _read(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_by
     for block in line_blocks(path, lines=chunk_games, max_bytes=max_bytes):
         if block.first_number == 1 and (found := block.text(0)) != _header(game):
             raise BadInputError(f"{path}:1: expected {_header(game)!r}, got {found[:80]!r}")
-        yield _checked(game, path, block, parse_move, skip_bad=skip_bad)
+        yield _checked(game, path, block, parse_move, skip_bad)
 
 
-def _checked(
-    game: Game, path: Path, block: LineBlock, parse_move: Callable[[str], int], *, skip_bad: bool
-) -> GameRecords:
+def _checked(game: Game, path: Path, block: LineBlock, parse_move: Callable[[str], int], skip_bad: bool) -> GameRecords:
     filled = np.flatnonzero(block.ends > block.starts).tolist()
     texts = {block.first_number + row: block.text(row) for row in filled}
     numbers = [number for number, text in texts.items() if text and not text.startswith("#")]
     lines = [_parsed(texts[number], parse_move, game.score_bounds) for number in numbers]
-    bad = BadRecords(len(lines), lambda index: f"{path}:{numbers[index]}")
+    bad = BadRecords(len(lines), lambda index: f"{path}:{numbers[index]}", skip_bad)
     bad.mark(np.array([bool(line.problem) for line in lines], np.bool_), lambda index: lines[index].problem)
     dtype: Any = np.uint8 if game.move_count <= 1 << 8 else np.int16
     moves: NDArray[Any] = np.array([move for line in lines for move in line.moves], dtype)
@@ -128,7 +126,7 @@ def _checked(
     )
     reached = replay(game, records)
     stored = np.where(reached.status == FINISHED, reached.final_score, np.nan).astype(np.float32)
-    judged = validated(game, records, reached, stored, bad, skip_bad=skip_bad)
+    judged = validated(game, records, reached, stored, bad)
     return attrs.evolve(judged, score=np.where(np.isnan(judged.score), judged.extra["stored_score"], judged.score))
 
 

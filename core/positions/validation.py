@@ -28,10 +28,13 @@ class BadRecords:
         Number of records, good and bad.
     place
         Where each of them is.
+    skip_bad
+        Leave bad ones out and count them instead of raising.
     """
 
     count: int
     place: Place
+    skip_bad: bool
     _reason: NDArray[np.int16] = field(init=False)
     _texts: list[Callable[[int], str]] = field(init=False, factory=list)
 
@@ -52,7 +55,7 @@ class BadRecords:
         """One line about a bad record: where it is and what is wrong."""
         return f"{self.place(index)}: {self._texts[self._reason[index]](index)}"
 
-    def problems(self, *, skip_bad: bool, limit: int = _MAX_PROBLEMS) -> tuple[str, ...]:
+    def problems(self, *, limit: int = _MAX_PROBLEMS) -> tuple[str, ...]:
         """One line for each of the first ``limit`` bad records.
 
         Raises
@@ -61,19 +64,13 @@ class BadRecords:
             There is a bad record and bad ones are not to be skipped; the text is about the first.
         """
         bad = np.flatnonzero(self.mask)
-        if len(bad) and not skip_bad:
+        if len(bad) and not self.skip_bad:
             raise BadInputError(self.describe(int(bad[0])))
         return tuple(self.describe(int(index)) for index in bad[:limit])
 
 
 def validated(
-    game: Game,
-    records: GameRecords,
-    reached: Replay,
-    stored: NDArray[np.float32],
-    bad: BadRecords,
-    *,
-    skip_bad: bool,
+    game: Game, records: GameRecords, reached: Replay, stored: NDArray[np.float32], bad: BadRecords
 ) -> GameRecords:
     """Leave out bad records and give the others the score that their replay has.
 
@@ -92,8 +89,6 @@ def validated(
         float32 [G]: what the file should say for the last position of each game, in the same convention.
     bad
         Records found bad so far.
-    skip_bad
-        Leave bad records out and count them instead of raising.
 
     Returns
     -------
@@ -104,7 +99,7 @@ def validated(
     Raises
     ------
     BadInputError
-        There is a bad record and ``skip_bad`` is false.
+        There is a bad record and bad ones are not to be skipped.
     """
 
     def illegal(index: int) -> str:
@@ -119,7 +114,7 @@ def validated(
     finished = reached.status == FINISHED
     bad.mark(reached.status == ILLEGAL, illegal)
     bad.mark(finished & ~np.isnan(records.score) & (records.score != stored), contradiction)
-    problems = bad.problems(skip_bad=skip_bad)
+    problems = bad.problems()
     judged = attrs.evolve(
         records,
         score=np.where(finished, reached.final_score, np.float32(np.nan)).astype(np.float32),

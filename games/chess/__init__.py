@@ -8,7 +8,7 @@ from glem.games.chess.pgn import reading as pgn
 from glem.games.chess.pgn import writing as pgn_writing
 from glem.games.chess.rules import generation, playing, searching
 from glem.games.chess.rules.position import INITIAL_POSITION
-from glem.games.chess.uci.external_players import UCI_PLAYERS
+from glem.games.chess.uci.player import UCI_PLAYERS
 from glem.games.chess.uci.protocol import UCI
 
 CHESS = Game(

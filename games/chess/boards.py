@@ -113,8 +113,8 @@ class GameBoard:
         """
         wanted = [*previous, position]
         known = len(self._positions)
-        if not known or len(wanted) < known or wanted[:known] != self._positions:
-            self._begin(wanted[0])
+        if not known or wanted[:known] != self._positions:
+            self._positions, self._board = wanted[:1], board_of(wanted[0])
         for following in wanted[len(self._positions) :]:
             move = self._move_to(following)
             if move is None:
@@ -123,10 +123,6 @@ class GameBoard:
                 self._board.push(move)
             self._positions.append(following)
         return self._board.copy()
-
-    def _begin(self, position: Position) -> None:
-        self._positions = [position]
-        self._board = board_of(position)
 
     def _move_to(self, position: Position) -> chess.Move | None:
         board, wanted = self._board, to_board(position)

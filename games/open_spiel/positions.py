@@ -49,14 +49,9 @@ class ActionPacking:
         self._per_word = _WORD_BITS // self._bits
         self.words = -(-length // self._per_word)
 
-    @property
-    def position_type(self) -> type[Any]:
-        """Class of the positions."""
-        return position_type(self.words)
-
     def empty(self, mover: int) -> Any:
         """Position before the first action."""
-        return self.position_type(np.uint8(mover), np.uint16(0), *[np.uint64(0)] * self.words)
+        return position_type(self.words)(np.uint8(mover), np.uint16(0), *[np.uint64(0)] * self.words)
 
     def appended(self, position: Any, action: int, mover: int) -> Any:
         """Position after one more action, with ``mover`` to move."""

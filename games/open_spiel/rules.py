@@ -123,11 +123,8 @@ class OpenSpielRules:
         """Find the number of an action; :class:`BadInputError` when there is none of that name."""
         move = self.pass_move if text == PASS else self._moves.get(text)
         if move is None:
-            raise BadInputError(f"{self.text}: {text!r} is no move; moves are written as {self._examples()}")
+            raise BadInputError(f"{self.text}: {text!r} is no move; moves are written as {', '.join(self._names[:3])}")
         return move
-
-    def _examples(self) -> str:
-        return ", ".join(self._names[:3])
 
     def format_position(self, position: Any) -> str:
         """Write the moves that led to a position, or ``start``; of the passes only one that has just been made."""

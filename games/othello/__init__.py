@@ -44,7 +44,7 @@ _RECORD_FORMATS = (
         description="Table with a header line and a column of transcripts.",
         suffixes=(".csv", ".tsv"),
         read=transcripts.read_table,
-        recognizes=transcripts.recognizes_table,
+        recognizes=transcripts.TABLE.recognizes,
     ),
 )
 
@@ -70,7 +70,7 @@ _POSITION_FORMATS = (
         description="Table with a header line, a column of positions and one of scores.",
         suffixes=(".csv", ".tsv"),
         read=scored_positions.read_position_table,
-        recognizes=scored_positions.recognizes_table,
+        recognizes=scored_positions.TABLE.recognizes,
     ),
 )
 

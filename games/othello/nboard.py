@@ -70,8 +70,9 @@ class _Session:
             "move": self._move,
             "hint": self._hint,
             "go": self._go,
-            "ping": self._ping,
-            "learn": self._learn,
+            "ping": lambda rest: write(f"pong {rest[:_SHOWN]}"),
+            # There is no opening book to learn into; boards wait for the answer all the same.
+            "learn": lambda _: write("learned"),
             "analyze": self._analyze,
             "stop": lambda _: None,
         }
@@ -143,13 +144,6 @@ class _Session:
         black = not engine.first_to_move
         self._clocks[black] = after_move(self._clocks[black], seconds)
 
-    def _ping(self, rest: str) -> None:
-        self._write(f"pong {rest[:_SHOWN]}")
-
-    def _learn(self, _rest: str) -> None:
-        # There is no opening book to learn into; boards wait for the answer all the same.
-        self._write("learned")
-
     # ------------------------------------------------------------------------------------------ thinking
 
     def _go(self, _rest: str) -> None:
@@ -189,7 +183,7 @@ class _Session:
             # The protocol's words for what is certain.
             depth = "100%W" if analysis.results_only else "100%"
         for line in analysis.lines:
-            self._write(f"search {_variation(line.moves)} {line.value:.2f} 0 {depth}")
+            self._write(f"search {''.join(map(_name, line.moves))} {line.value:.2f} 0 {depth}")
         self._write(f"nodestats {analysis.nodes} {analysis.seconds:.2f}")
 
     def _analyze(self, _rest: str) -> None:
@@ -230,7 +224,3 @@ def _whole(text: str, least: int, most: int, what: str) -> int:
 
 def _name(move: int) -> str:
     return "PA" if move == PASS else format_square(move).upper()
-
-
-def _variation(moves: Iterable[int]) -> str:
-    return "".join(_name(move) for move in moves)

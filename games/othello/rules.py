@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, mix, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, mix, popcount, trailing_zeros
 
 PASS = 64
 """The move of a side that has no other while the opponent has one."""
@@ -25,11 +25,10 @@ class Position(NamedTuple):
 INITIAL_POSITION = Position(np.uint64(0x0000000810000000), np.uint64(0x0000001008000000))
 """Black to move: black on e4 and d5, white on d4 and e5."""
 
+CORNERS = np.uint64(0x8100000000000081)
 _INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
 _NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
 _NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 
 
 @inlined
@@ -60,7 +59,7 @@ def _reach(own: np.uint64, flippable: np.uint64, shift: np.uint64) -> np.uint64:
 def mobility(own: np.uint64, opponent: np.uint64) -> np.uint64:
     """Squares where the side that holds ``own`` may place a disc."""
     inner = opponent & _INNER_COLUMNS
-    reached = _reach(own, inner, _ONE)
+    reached = _reach(own, inner, ONE)
     reached |= _reach(own, opponent, np.uint64(8))
     reached |= _reach(own, inner, np.uint64(7))
     reached |= _reach(own, inner, np.uint64(9))
@@ -70,10 +69,10 @@ def mobility(own: np.uint64, opponent: np.uint64) -> np.uint64:
 @inlined
 def _line_flips(own: np.uint64, flippable: np.uint64, disc: np.uint64, shift: np.uint64) -> np.uint64:
     up, down = _runs(disc, flippable, shift)
-    flipped = _ZERO
-    if (up << shift) & own != _ZERO:
+    flipped = ZERO
+    if (up << shift) & own != ZERO:
         flipped |= up
-    if (down >> shift) & own != _ZERO:
+    if (down >> shift) & own != ZERO:
         flipped |= down
     return flipped
 
@@ -81,9 +80,9 @@ def _line_flips(own: np.uint64, flippable: np.uint64, disc: np.uint64, shift: np
 @inlined
 def flips(own: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
     """Opponent discs that a disc placed on ``square`` turns over; 0 for an illegal square."""
-    disc = _ONE << np.uint64(square)
+    disc = ONE << np.uint64(square)
     inner = opponent & _INNER_COLUMNS
-    flipped = _line_flips(own, inner, disc, _ONE)
+    flipped = _line_flips(own, inner, disc, ONE)
     flipped |= _line_flips(own, opponent, disc, np.uint64(8))
     flipped |= _line_flips(own, inner, disc, np.uint64(7))
     flipped |= _line_flips(own, inner, disc, np.uint64(9))
@@ -92,7 +91,7 @@ def flips(own: np.uint64, opponent: np.uint64, square: int) -> np.uint64:
 
 def neighbours(board: np.uint64) -> np.uint64:
     """Squares next to those of a board, diagonally too, but not on it."""
-    wide = board | ((board & _NOT_H) << _ONE) | ((board & _NOT_A) >> _ONE)
+    wide = board | ((board & _NOT_H) << ONE) | ((board & _NOT_A) >> ONE)
     return (wide | (wide << np.uint64(8)) | (wide >> np.uint64(8))) & ~board
 
 
@@ -100,25 +99,31 @@ def legal_moves(position: Position, moves: Any, start: int) -> int:
     """Write the legal moves in the order of their squares; a lone pass where only the opponent can move."""
     places = mobility(position.own, position.opponent)
     count = 0
-    if places == _ZERO:
-        if mobility(position.opponent, position.own) != _ZERO:
+    if places == ZERO:
+        if mobility(position.opponent, position.own) != ZERO:
             moves[start] = 64
             count = 1
         return count
-    while places != _ZERO:
+    while places != ZERO:
         moves[start + count] = trailing_zeros(places)
         count += 1
-        places &= places - _ONE
+        places &= places - ONE
     return count
+
+
+def listed_moves(position: Position) -> list[int]:
+    """List the legal moves in the order of their squares."""
+    moves = np.zeros(64, np.int32)
+    return [int(move) for move in moves[: legal_moves(position, moves, 0)]]
 
 
 @inlined
 def count_moves(position: Position) -> int:
     """Count the legal moves, the lone pass included."""
     places = mobility(position.own, position.opponent)
-    if places != _ZERO:
+    if places != ZERO:
         return popcount(places)
-    if mobility(position.opponent, position.own) != _ZERO:
+    if mobility(position.opponent, position.own) != ZERO:
         return 1
     return 0
 
@@ -129,14 +134,14 @@ def play(position: Position, move: int) -> Position:
     if move == 64:
         return Position(position.opponent, position.own)
     flipped = flips(position.own, position.opponent, move)
-    disc = _ONE << np.uint64(move)
+    disc = ONE << np.uint64(move)
     return Position(position.opponent ^ flipped, position.own | flipped | disc)
 
 
 def is_over(position: Position) -> bool:
     """Whether neither side can move."""
     own, opponent = position.own, position.opponent
-    return bool(mobility(own, opponent) == _ZERO and mobility(opponent, own) == _ZERO)
+    return bool(mobility(own, opponent) == ZERO and mobility(opponent, own) == ZERO)
 
 
 def final_score(position: Position) -> int:

@@ -26,13 +26,12 @@ _VECTOR = ir.VectorType(_WORD, _LANES)
 # The lines of a square: row, column and the two diagonals, by their shifts.
 _DIRECTIONS = ((0, 1, 1), (1, 0, 8), (1, -1, 7), (1, 1, 9))
 _RAYS = "glem_othello_rays"
-_CORNERS = np.uint64(0x8100000000000081)
 
 _REPLY = 24
 """What a reply less is worth, where 1000 stands for the greatest static score: a disc and a half."""
 
 
-def _ray(square: int, down: int, right: int) -> int:
+def ray(square: int, down: int, right: int) -> int:
     """Squares from ``square`` to the border in one direction, without it, as a bitboard."""
     row, column = divmod(square, 8)
     squares = 0
@@ -44,7 +43,7 @@ def _ray(square: int, down: int, right: int) -> int:
 def _rays() -> list[int]:
     """Eight words a square: its rays towards higher squares in the order of the directions, then the opposite ones."""
     return [
-        _ray(square, sign * down, sign * right)
+        ray(square, sign * down, sign * right)
         for square in range(64)
         for sign in (1, -1)
         for down, right, _ in _DIRECTIONS
@@ -175,7 +174,7 @@ def _overload_mobility_one(own: Any, opponent: Any) -> Any:
 def move_order(position: rules.Position, move: int, after: rules.Position) -> int:
     """Hint for the order of moves: few replies first, those into corners counted twice."""
     places = mobility_one(after.own, after.opponent)
-    return -_REPLY * (popcount(places) + popcount(places & _CORNERS))
+    return -_REPLY * (popcount(places) + popcount(places & rules.CORNERS))
 
 
 def plies_left(position: rules.Position) -> int:

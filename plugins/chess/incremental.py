@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, trailing_zeros
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation.integers.pattern_sums import values_in
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
@@ -24,8 +24,6 @@ from glem.plugins.chess.features.terms import TERMS, write_terms_and_sides
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
 from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_sums, products, sum_of_lane
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _MATERIAL = 5
 """The first terms: the kinds of pieces but the king."""
 _TERM_WORDS = -(-len(TERMS) // TERMS_TOGETHER) * TERMS_TOGETHER
@@ -67,32 +65,43 @@ def _row(black: np.int64, kind: np.int64, square: np.int64) -> np.int64:
     return ((np.int64(6) * black + kind) * np.int64(64) + square) * np.int64(LANES)
 
 
-def _start(accumulators: Any, target: np.int64, position: Position, data: ChessTables) -> None:
+def _placement_score(
+    position: Position, data: ChessTables, accumulators: Any, first: np.int64, phase: np.int64
+) -> np.int64:
+    total = sum_of_lane(accumulators, first, phase)
+    bias: np.int64 = data.bias[phase]
+    return bias - total if position.turn != np.uint8(0) else bias + total
+
+
+def start(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of a ply."""
+    target = np.int64(ply) * data.width
     for word in range(SUM_WORDS):
         accumulators[target + word] = np.uint16(0)
     pieces = occupied_squares(position)
     nothing = np.int64(_NO_ROW)
-    while pieces != _ZERO:
+    while pieces != ZERO:
         square = np.uint64(trailing_zeros(pieces))
-        pieces &= pieces - _ONE
-        black = np.int64((~position.white >> square) & _ONE)
+        pieces &= pieces - ONE
+        black = np.int64((~position.white >> square) & ONE)
         row = _row(black, np.int64(kind_at(position, square)), np.int64(square))
         change_sums(accumulators, target, target, data.rows, nothing, nothing, row)
 
 
-def _update(
-    accumulators: Any, source: np.int64, target: np.int64, before: Position, move: np.int64, data: ChessTables
-) -> None:
-    begin = move & np.int64(63)
-    end = (move >> np.int64(6)) & np.int64(63)
-    promotion = move >> np.int64(12)
+def update(before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
+    """Fill the accumulator of the next ply."""
+    source = np.int64(ply) * data.width
+    target = source + data.width
+    squares = np.int64(move)
+    begin = squares & np.int64(63)
+    end = (squares >> np.int64(6)) & np.int64(63)
+    promotion = squares >> np.int64(12)
     black = np.int64(before.turn)
     kind = np.int64(kind_at(before, np.uint64(begin)))
     less = _row(black, kind, begin)
     less_too = np.int64(_NO_ROW)
-    occupied = before.pawns | before.knights | before.bishops | before.rooks | before.queens | before.kings
-    if (occupied >> np.uint64(end)) & _ONE != _ZERO:
-        is_white = np.int64((before.white >> np.uint64(end)) & _ONE)
+    if (occupied_squares(before) >> np.uint64(end)) & ONE != ZERO:
+        is_white = np.int64((before.white >> np.uint64(end)) & ONE)
         if is_white != black:
             # A king takes its own rook: castling.
             less_too = _row(black, np.int64(3), end)
@@ -109,25 +118,6 @@ def _update(
         less_too = _row(np.int64(1) - black, np.int64(0), end - np.int64(8) + np.int64(16) * black)
     landed = promotion if promotion != np.int64(0) else kind
     change_sums(accumulators, source, target, data.rows, less, less_too, _row(black, landed, end))
-
-
-def _placement_score(
-    position: Position, data: ChessTables, accumulators: Any, first: np.int64, phase: np.int64
-) -> np.int64:
-    total = sum_of_lane(accumulators, first, phase)
-    bias: np.int64 = data.bias[phase]
-    return bias - total if position.turn != np.uint8(0) else bias + total
-
-
-def start(position: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of a ply."""
-    _start(accumulators, np.int64(ply) * data.width, position, data)
-
-
-def update(before: Position, move: int, after: Position, data: ChessTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of the next ply."""
-    source = np.int64(ply) * data.width
-    _update(accumulators, source, source + data.width, before, np.int64(move), data)
 
 
 def placement_score(position: Position, data: ChessTables, accumulators: Any, ply: int) -> np.int64:
@@ -182,7 +172,9 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         return None
     played = evaluation.in_play()
     limit = score_limit(evaluation, played.scale)
-    by_feature = _weights_by_feature(evaluation, played, covered)
+    # Zero for those of the game's first features that do not enter; one may enter twice.
+    by_feature = np.zeros((PHASE_COUNT, covered), np.int64)
+    np.add.at(by_feature.T, list(evaluation.linear), played.linear.T)
     if np.abs(by_feature).max(initial=0) > _LARGEST_WEIGHT:
         return None
     placement_only = not by_feature[:, _MATERIAL : len(TERMS)].any()
@@ -198,14 +190,6 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         unit=search_unit(evaluation),
         result_only=True,
     )
-
-
-def _weights_by_feature(evaluation: LinearEvaluation, played: PlayWeights, count: int) -> NDArray[np.int64]:
-    """Weights of the first features of the game, int64 [phases, count]; zero for those that do not enter."""
-    weights = np.zeros((PHASE_COUNT, count), np.int64)
-    for place, feature in enumerate(evaluation.linear):
-        weights[:, feature] += played.linear[:, place]
-    return weights
 
 
 def _tables(by_feature: NDArray[np.int64], played: PlayWeights, limit: int, width: int) -> ChessTables:

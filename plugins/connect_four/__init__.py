@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import popcount
+from glem.core.compiling.kernels import ONE, popcount
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
 from glem.games.connect_four import CONNECT_FOUR as GAME
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _CELLS = np.uint64(sum(0b111111 << 7 * column for column in range(7)))
 _ODD_ROWS = np.uint64(sum(0b010101 << 7 * column for column in range(7)))
-_ONE = np.uint64(1)
 _BITS = np.array([7 * (cell % 7) + 5 - cell // 7 for cell in range(42)], np.uint64)
 """Bit of each cell, row by row from the top; a table, because divisions would make the loop five times as slow."""
 
@@ -50,7 +49,7 @@ def write_values(position: Position, values: Any) -> None:
     for cell in range(42):
         # 1 for an own disc, 2 for an opponent's, 3 for a playable cell.
         low, high = (own | playable) >> _BITS[cell], (opponent | playable) >> _BITS[cell]
-        values[cell] = (low & _ONE) | ((high & _ONE) << _ONE)
+        values[cell] = (low & ONE) | ((high & ONE) << ONE)
     own_wins, opponent_wins = _winning_cells(own, empty), _winning_cells(opponent, empty)
     values[42] = popcount(own_wins & playable)
     values[43] = popcount(opponent_wins & playable)

@@ -4,21 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import popcount
+from glem.core.compiling.kernels import ONE, ZERO, popcount
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.games.othello import OTHELLO
 from glem.games.othello.notation import format_square
-from glem.games.othello.rules import Position, mobility, neighbours, transform_square
+from glem.games.othello.rules import CORNERS, Position, mobility, neighbours, transform_square
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _QUADRANTS = (
     np.uint64(0x000000000F0F0F0F),
     np.uint64(0x00000000F0F0F0F0),
     np.uint64(0x0F0F0F0F00000000),
     np.uint64(0xF0F0F0F000000000),
 )
-_CORNERS = np.uint64(0x8100000000000081)
 _EDGES = (
     np.uint64(0x00000000000000FF),
     np.uint64(0xFF00000000000000),
@@ -31,7 +28,7 @@ _COLUMN_EDGES = np.uint64(0x8181818181818181)
 
 def _full_edges(occupied: np.uint64) -> np.uint64:
     """Squares of the edges that have no empty square."""
-    full = _ZERO
+    full = ZERO
     for edge in _EDGES:
         if occupied & edge == edge:
             full |= edge
@@ -46,10 +43,10 @@ def _stable_edge_discs(discs: np.uint64, full_edges: np.uint64) -> np.uint64:
     """
     along_rows = discs & _ROW_EDGES
     along_columns = discs & _COLUMN_EDGES
-    stable = discs & (_CORNERS | full_edges)
+    stable = discs & (CORNERS | full_edges)
     # A run from a corner has at most six more squares; with the eighth the edge is full.
     for _ in range(6):
-        stable |= along_rows & ((stable << _ONE) | (stable >> _ONE))
+        stable |= along_rows & ((stable << ONE) | (stable >> ONE))
         stable |= along_columns & ((stable << np.uint64(8)) | (stable >> np.uint64(8)))
     return stable
 
@@ -59,8 +56,8 @@ def _write_regions(empty: np.uint64, values: Any) -> None:
     regions = 0
     odd = 0
     remaining = empty
-    while remaining != _ZERO:
-        region = remaining & (~remaining + _ONE)
+    while remaining != ZERO:
+        region = remaining & (~remaining + ONE)
         grown = remaining & (region | neighbours(region))
         while grown != region:
             region = grown
@@ -78,7 +75,7 @@ def write_values(position: Position, values: Any) -> None:
     opponent = position.opponent
     for square in range(64):
         place = np.uint64(square)
-        values[square] = ((own >> place) & _ONE) + ((opponent >> place) & _ONE) * np.uint64(2)
+        values[square] = ((own >> place) & ONE) + ((opponent >> place) & ONE) * np.uint64(2)
     empty = ~(own | opponent)
     own_moves = mobility(own, opponent)
     opponent_moves = mobility(opponent, own)
@@ -94,30 +91,23 @@ def write_values(position: Position, values: Any) -> None:
     values[73] = popcount(empty & _QUADRANTS[1]) & 1
     values[74] = popcount(empty & _QUADRANTS[2]) & 1
     values[75] = popcount(empty & _QUADRANTS[3]) & 1
-    values[76] = popcount(own_moves & _CORNERS)
-    values[77] = popcount(opponent_moves & _CORNERS)
+    values[76] = popcount(own_moves & CORNERS)
+    values[77] = popcount(opponent_moves & CORNERS)
     next_to_empty = neighbours(empty)
     values[78] = popcount(own & next_to_empty)
     values[79] = popcount(opponent & next_to_empty)
-    values[80] = popcount(own & _CORNERS)
-    values[81] = popcount(opponent & _CORNERS)
+    values[80] = popcount(own & CORNERS)
+    values[81] = popcount(opponent & CORNERS)
     full_edges = _full_edges(own | opponent)
     values[82] = popcount(_stable_edge_discs(own, full_edges))
     values[83] = popcount(_stable_edge_discs(opponent, full_edges))
     _write_regions(empty, values)
 
 
+_CONTENTS = ("empty", "own", "opponent")
 _SQUARES = tuple(
-    AtomicFeature(
-        name=format_square(square),
-        low=0,
-        high=2,
-        description=f"Content of {format_square(square)} from the side to move's view.",
-        value_names=("empty", "own", "opponent"),
-        cell=square,
-        group="squares",
-    )
-    for square in range(64)
+    AtomicFeature(name, 0, 2, f"Content of {name} from the side to move's view.", _CONTENTS, square, "squares")
+    for square, name in enumerate(map(format_square, range(64)))
 )
 _QUADRANT_PARITY = tuple(
     ("parity", f"parity_{name}", 0, 1, f"Parity of the empty squares of the quadrant at {name}.")

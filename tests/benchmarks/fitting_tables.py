@@ -28,7 +28,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
-from tests.benchmarks.measuring import table_header, table_row, tournament_records
+from tests.benchmarks.measuring import medians_in_turn, table_header, table_row, tournament_records
 from tests.oracles.fitting import byte_count, phases_of, predicted, sums
 
 GAME = "othello"
@@ -63,6 +63,20 @@ class Bench:
         patterns = PatternSet.from_names(self.learning.features, self.learning.pattern_sets["logistello"])
         return Design.build(self.values(positions), Packing(len(self.learning.phases), patterns), jobs=jobs)
 
+    def phase_5(self) -> tuple[Design, NDArray[np.float32], LeastSquares]:
+        """Design and results of the positions of phase 5, and the fit of its weights."""
+        positions = self.positions("result", jobs=2)
+        played = self.discs_played(positions)
+        kept = positions.select((played >= 29) & (played < 33))
+        design = self.design(kept)
+        problem = LeastSquares(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
+        return design, kept.label, problem
+
+    def held_out(self) -> tuple[Positions, NDArray[np.bool_], NDArray[np.int64], Design]:
+        """All positions, those held out, the moves played before each, and the design."""
+        positions = self.positions("result", jobs=2)
+        return positions, positions.held_out_mask(0.1, seed=1), self.discs_played(positions), self.design(positions, 2)
+
     def discs_played(self, positions: Positions) -> NDArray[np.int64]:
         """Moves played so far, passes not counted."""
         own = self.learning.features.index("discs")
@@ -79,18 +93,6 @@ def held_out_errors(errors: NDArray[Any], held: NDArray[np.bool_], played: NDArr
     """Cells of the columns :data:`ERRORS`."""
     chosen = [held, *(held & (played == ply) for ply in PLIES)]
     return [f"{root_mean(errors[rows]):.3f}" for rows in chosen]
-
-
-def median_times(*works: Callable[[], object], rounds: int = 15) -> list[float]:
-    """Median CPU time of each piece of work on one thread, all of them in turn, after a first round."""
-    times: list[list[float]] = [[] for _ in works]
-    for number in range(rounds + 1):
-        for work, taken in zip(works, times, strict=True):
-            start = time.thread_time()
-            work()
-            if number:
-                taken.append(time.thread_time() - start)
-    return [float(np.median(taken)) for taken in times]
 
 
 def whole(bench: Bench) -> None:
@@ -115,13 +117,7 @@ def whole(bench: Bench) -> None:
 
 def passes(bench: Bench) -> None:
     """Print the speed and memory of a fitting pass beside two scipy CSR products, on phase 5, one thread."""
-    positions = bench.positions("result", jobs=2)
-    played = bench.discs_played(positions)
-    kept = positions.select((played >= 29) & (played < 33))
-    design = bench.design(kept)
-    labels = kept.label
-    phase = int(phases_of(design)[0])
-    problem = LeastSquares(design, labels, targets=[(Source(phase, 1.0),)])
+    design, labels, problem = bench.phase_5()
     weights = np.random.default_rng(0).normal(size=problem.parameter_count)
     offsets = design.columns.offsets[:, None].astype(np.int32)
     by_instance = [design.columns.split(block.rows.indices) + offsets for block in design.blocks]
@@ -137,7 +133,7 @@ def passes(bench: Bench) -> None:
         residuals = labels - matrix @ dense
         _ = matrix.T @ residuals
 
-    own, theirs = median_times(lambda: problem.errors_and_gradient(weights), products)
+    own, theirs = medians_in_turn(lambda: problem.errors_and_gradient(weights), products, rounds=15)
     memory = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     table_header("one pass over", "positions/s", "memory")
     for name, seconds, size in (
@@ -154,10 +150,7 @@ def passes(bench: Bench) -> None:
 
 def split(bench: Bench) -> None:
     """Print the held-out error in discs after 10 to 100 iterations, and by phase beside baselines."""
-    positions = bench.positions("result", jobs=2)
-    held = positions.held_out_mask(0.1, seed=1)
-    played = bench.discs_played(positions)
-    design = bench.design(positions, jobs=2)
+    positions, held, played, design = bench.held_out()
     table_header("iterations", *ERRORS)
     weights: PhaseWeights | None = None
     for iterations in (10, 20, 30, 100):
@@ -189,10 +182,7 @@ def baseline_errors(bench: Bench, positions: Positions, held: NDArray[np.bool_],
 
 def settings(bench: Bench) -> None:
     """Print the held-out error of some plies over the L2 penalty and the neighbours' factor."""
-    positions = bench.positions("result", jobs=2)
-    held = positions.held_out_mask(0.1, seed=1)
-    played = bench.discs_played(positions)
-    design = bench.design(positions, jobs=2)
+    positions, held, played, design = bench.held_out()
     by_ply = [int(phases_of(design)[np.flatnonzero(played == ply)[0]]) for ply in SETTINGS_PLIES]
     table_header("factor", "l2", *(f"ply {ply}" for ply in SETTINGS_PLIES))
     for factor in (0.0, 0.25, 0.5):
@@ -212,11 +202,7 @@ def settings(bench: Bench) -> None:
 
 def descent(bench: Bench) -> None:
     """Print when conjugate gradient reaches the training error of 250 descent iterations, on phase 5, one thread."""
-    positions = bench.positions("result", jobs=2)
-    played = bench.discs_played(positions)
-    kept = positions.select((played >= 29) & (played < 33))
-    design = bench.design(kept)
-    problem = LeastSquares(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
+    _, _, problem = bench.phase_5()
     problem.diagonal  # noqa: B018 - counted once, for both fitters
     start = time.thread_time()
     conjugate = ConjugateGradient(iterations=150, tolerance=0.0).fit(problem)
@@ -236,11 +222,8 @@ def descent(bench: Bench) -> None:
 
 def rules(bench: Bench) -> None:
     """Print the held-out error with and without the count rules of GLEM section 5.2."""
-    positions = bench.positions("result", jobs=2)
-    played = bench.discs_played(positions)
-    design = bench.design(positions, jobs=2)
+    positions, held, played, design = bench.held_out()
     table_header("rules", "l2", "weights own / merged / linear / zero", *ERRORS)
-    held = positions.held_out_mask(0.1, seed=1)
     choices = {
         "none": None,
         "20 and 4": CountRules(),

@@ -1,11 +1,7 @@
-"""What the benchmarks share: clocks, Markdown tables, searches, games of tournaments, processes with an empty cache."""
+"""What the benchmarks share: clocks, Markdown tables, searches, games of tournaments."""
 
-import os
 import resource
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -49,6 +45,12 @@ def median_seconds(work: Callable[[], Any], rounds: int) -> float:
     return statistics.median(timed(work)[1] for _ in range(rounds))
 
 
+def medians_in_turn(*works: Callable[[], Any], rounds: int) -> list[float]:
+    """Return the median processor time of each piece of work, all of them in turn, after a first round."""
+    times = [[timed(work)[1] for work in works] for _ in range(rounds + 1)]
+    return [statistics.median(seconds) for seconds in zip(*times[1:], strict=True)]
+
+
 @define(frozen=True)
 class Searches:
     """Searches of some positions."""
@@ -83,11 +85,3 @@ def tournament_records(game: Game, folder: Path) -> Iterator[GameRecords]:
     """Read all tournament games in a folder of ``.wtb`` files."""
     for file in sorted(folder.glob("*.wtb")):
         yield from read_records(game, file)
-
-
-def cold_and_warm(program: str) -> list[list[float]]:
-    """Run a program that prints numbers with an empty kernel cache, and again with what it left there."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment, command = {**os.environ, "GLEM_CACHE_DIR": folder}, [sys.executable, "-c", program]
-        outputs = [subprocess.check_output(command, env=environment, text=True) for _ in range(2)]
-    return [[float(word) for word in output.split()] for output in outputs]

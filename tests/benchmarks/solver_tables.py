@@ -3,9 +3,12 @@
     python -m tests.benchmarks.solver_tables TABLE DATA_FOLDER [--evaluation MODEL]
 
 ``suites``: the FFO endgame suite, problems 1 to 44, and positions of real games; ``problems``: each problem from
-``--first`` to ``--last``; ``ablation``: problems 20 to 39 with one technique after the other left out; ``exact``: the
-positions with 0 to 8 empty squares whose scores are known; ``moves``: the known scores of all moves of the positions of
-``hard-20``. ``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and ``wthor``. Times are those of the processor.
+``--first`` to ``--last``; ``ablation``: problems 20 to 39 with one technique after the other left out; ``moves``: the
+known scores of all moves of the positions of ``hard-20``. ``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and
+``wthor``. Times are those of the processor.
+
+The aims of ``suites``, on one core of a current x86 server: FFO 1 to 19 in under 0.3 s, 20 to 39 in under 5 s, 40 to 44
+in under 6 s; positions of real games with 20 empty squares at over 5 a second, with 14 at over 600.
 """
 
 import argparse
@@ -14,14 +17,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from glem.core.compiling.columns import position_at
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
-from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
 from glem.games.othello.solver import EndgameSolver, Techniques
 from tests.benchmarks.measuring import table_header, table_row
@@ -138,19 +137,6 @@ def ablation(folder: Path, evaluator: Evaluator | None) -> None:
         solve_each(solver, chosen).print(name)
 
 
-def exact(folder: Path, evaluator: Evaluator | None) -> None:
-    solver = warmed(evaluator)
-    game = load_game("othello")
-    file = folder / "endgame" / "exact_scores_0-8_empties.txt.xz"
-    table_header(*HEADER)
-    for chunk in read_scored_positions(game, file):
-        empties = 64 - np.bitwise_count(chunk.positions.own | chunk.positions.opponent)
-        for count in range(9):
-            rows = np.flatnonzero(empties == count).tolist()
-            chosen = [(position_at(chunk.positions, row), Known(float(chunk.label[row]), None)) for row in rows]
-            solve_each(solver, chosen).print(f"{count} empty")
-
-
 def moves(folder: Path, evaluator: Evaluator | None) -> None:
     game, solver = load_game("othello"), warmed(evaluator)
     count = nodes = wrong = 0
@@ -168,7 +154,7 @@ def moves(folder: Path, evaluator: Evaluator | None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("suites", "problems", "ablation", "exact", "moves"))
+    parser.add_argument("table", choices=("suites", "problems", "ablation", "moves"))
     parser.add_argument("folder", type=Path, metavar="DATA_FOLDER")
     parser.add_argument("--evaluation", default="default", help="what orders the moves: a file, default or none")
     parser.add_argument("--first", type=int, default=45)
@@ -180,9 +166,7 @@ def main() -> None:
     if arguments.table == "problems":
         each_problem(arguments.folder, evaluator, arguments.first, arguments.last)
     else:
-        {"suites": suites, "ablation": ablation, "exact": exact, "moves": moves}[arguments.table](
-            arguments.folder, evaluator
-        )
+        {"suites": suites, "ablation": ablation, "moves": moves}[arguments.table](arguments.folder, evaluator)
 
 
 if __name__ == "__main__":

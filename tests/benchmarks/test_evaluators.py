@@ -15,7 +15,6 @@ from attrs import evolve
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled, mix
 from glem.core.configurations.mining import mine
 from glem.core.evaluation.integers.recomputing import recomputing_evaluator
@@ -24,9 +23,9 @@ from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.features.learning import Learning
 from glem.core.game.game import legal_moves, play
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.reading import read_records
-from glem.core.positions.replay import replay
 from glem.plugins.othello.incremental import incremental_evaluator
+from tests.benchmarks.tournament_positions import sample
+from tests.core.evaluation.linear_evaluations import random_weights
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
@@ -78,15 +77,8 @@ def walk(rules: Any, evaluator: Any, memory: Any, position: Any, games: np.int64
 @pytest.fixture(scope="module")
 def evaluation(othello_learning: Learning) -> LinearEvaluation:
     """Random weights."""
-    generator = np.random.default_rng(1)
     patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
-    phases = len(othello_learning.phases)
-    return LinearEvaluation(
-        othello_learning,
-        np.zeros(phases, np.float32),
-        patterns=patterns,
-        pattern_weights=generator.normal(size=(phases, patterns.weight_count)).astype(np.float32),
-    )
+    return random_weights(othello_learning, np.random.default_rng(1), patterns=patterns)
 
 
 def measure(
@@ -109,21 +101,18 @@ def measure(
     print(f" {rate:.3g} million moves a second", end="")
 
 
-def test_moves_alone(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
-    measure(benchmark, evaluation, incremental_evaluator(evaluation), PLAY)
-
-
-def test_moves_with_update(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
-    measure(benchmark, evaluation, incremental_evaluator(evaluation), UPDATE)
-
-
-def test_moves_with_update_and_score(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
-    measure(benchmark, evaluation, incremental_evaluator(evaluation), UPDATE_AND_SCORE)
-
-
-def test_moves_with_indices_from_the_squares(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
-    """The same tables, but all indices added up anew for every position."""
-    measure(benchmark, evaluation, incremental_evaluator(evaluation), START_AND_SCORE)
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(PLAY, id="moves alone"),
+        pytest.param(UPDATE, id="update"),
+        pytest.param(UPDATE_AND_SCORE, id="update and score"),
+        # The same tables, but all indices added up anew for every position.
+        pytest.param(START_AND_SCORE, id="indices from the squares"),
+    ],
+)
+def test_moves(benchmark: BenchmarkFixture, evaluation: LinearEvaluation, work: int) -> None:
+    measure(benchmark, evaluation, incremental_evaluator(evaluation), work)
 
 
 def test_moves_with_the_general_evaluator(benchmark: BenchmarkFixture, evaluation: LinearEvaluation) -> None:
@@ -133,22 +122,12 @@ def test_moves_with_the_general_evaluator(benchmark: BenchmarkFixture, evaluatio
 
 @pytest.fixture(scope="module")
 def configurations(shared: Path, othello_learning: Learning) -> LinearEvaluation:
-    """The commonest configurations of up to three squares in the games of a year, with random weights."""
-    game = othello_learning.game
-    (games,) = read_records(game, shared / "othello" / "wthor" / "WTH_2001.wtb")
-    played = replay(game, games)
-    chosen = np.random.default_rng(1).permutation(len(played.ply))[:MINED_FROM]
-    values = othello_learning.features.values(rows_of(played.positions, chosen))
+    """The commonest configurations of up to three squares in tournament games, with random weights."""
+    values = sample(shared / "othello" / "wthor", MINED_FROM).values
     mined = mine(values, minimum_matches=MINED_FROM // 50, maximum_size=3, features=np.arange(64)).flatten()
     commonest = mined.select(np.sort(np.argsort(-mined.match_counts, kind="stable")[:CONFIGURATIONS]))
     assert len(commonest) == CONFIGURATIONS
-    phases = len(othello_learning.phases)
-    return LinearEvaluation(
-        othello_learning,
-        np.zeros(phases, np.float32),
-        configurations=commonest,
-        configuration_weights=np.random.default_rng(2).normal(size=(phases, CONFIGURATIONS)).astype(np.float32),
-    )
+    return random_weights(othello_learning, np.random.default_rng(2), configurations=commonest)
 
 
 @pytest.mark.shared

@@ -1,6 +1,6 @@
 """Material for learning: games played, labels by search, results propagated through all tournament games.
 
-The evaluation is fitted to the sample that the plugin ships; times are those of one process.
+The evaluation is the one that comes with Othello; times are those of one process.
 """
 
 from pathlib import Path
@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from glem.core.features.learning import Learning
-from glem.core.fitting.least_squares import Terms, train
 from glem.core.game.game import Game
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.training_games import GenerationSettings, generate
-from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import parse_player
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import positions_of_records
@@ -22,33 +19,24 @@ from glem.core.tournament.opening_choice import OpeningPlan
 from tests.benchmarks.measuring import tournament_records
 
 
-@pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    assert othello_learning.sample is not None
-    patterns = PatternSet.from_names(othello_learning.features, next(iter(othello_learning.pattern_sets.values())))
-    path = tmp_path_factory.mktemp("models") / "patterns.npz"
-    train(othello_learning.sample(), othello_learning, Terms(patterns=patterns)).evaluation.save(path)
-    return path
-
-
-def play(game: Game, model: Path, folder: Path, games: int) -> Any:
-    player = parse_player(f"{model},depth=4,solve=10,table=2")
+def play(game: Game, folder: Path, games: int) -> Any:
+    player = parse_player("default,depth=4,solve=10,table=2")
     settings = GenerationSettings((player,), OpeningPlan("random", 8, 8), exploration=0.02)
     return generate(game, folder, settings, games=games)
 
 
-def test_generate(benchmark: Any, othello: Game, model: Path, tmp_path: Path) -> None:
-    play(othello, model, tmp_path / "warm", 1)
+def test_generate(benchmark: Any, othello: Game, tmp_path: Path) -> None:
+    play(othello, tmp_path / "warm", 1)
     folders = iter(tmp_path / str(place) for place in range(10))
-    found = benchmark.pedantic(play, setup=lambda: ((othello, model, next(folders), 100), {}), rounds=3)
+    found = benchmark.pedantic(play, setup=lambda: ((othello, next(folders), 100), {}), rounds=3)
     assert found.positions > 5500
 
 
-def test_label(benchmark: Any, othello: Game, model: Path, tmp_path: Path) -> None:
-    games = play(othello, model, tmp_path / "games", 60)
+def test_label(benchmark: Any, othello: Game, tmp_path: Path) -> None:
+    games = play(othello, tmp_path / "games", 60)
     records = (part for path in games.files for part in read_records(othello, path))
     positions = positions_of_records(othello, records).merge_duplicates()
-    settings = SearchLabelling(parse_player(f"{model},depth=6,solve=10,table=2"))
+    settings = SearchLabelling(parse_player("default,depth=6,solve=10,table=2"))
     folders = iter(tmp_path / str(place) for place in range(10))
 
     def label(folder: Path) -> int:

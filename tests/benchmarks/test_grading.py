@@ -3,21 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from glem.core.game.game import Game
-from glem.core.grading.calibration import fit_scale
 from glem.core.grading.collection import CollectionGrading, grade_collection
-from glem.core.grading.comparison import compare
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.labels import label_records
 from glem.core.positions.selection.selection import SelectionRule
 from tests.benchmarks.measuring import tournament_records
-from tests.core.grading.examples import played
-
-GAMES = 100_000
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +34,3 @@ def test_grade_collection(benchmark: Any, othello: Game, tournament: Path, selec
     benchmark.extra_info["positions graded"] = found.counts.chosen
     benchmark.extra_info["positions graded/s"] = round(found.counts.chosen / benchmark.stats["mean"])
     assert found.counts.games > 100_000
-
-
-def test_fit_scale(benchmark: Any) -> None:
-    values = np.random.default_rng(0).normal(0, 10, GAMES)
-    assert benchmark(fit_scale, values, played(values, 0.2, scale=7.0)).converged
-
-
-def test_compare(benchmark: Any) -> None:
-    generator = np.random.default_rng(1)
-    first, second = generator.normal(-1, 1, GAMES), generator.normal(-1, 1, GAMES)
-    found = benchmark.pedantic(compare, (first, second), rounds=3, warmup_rounds=1)
-    assert found.games == GAMES

@@ -12,15 +12,11 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import mine
-from glem.core.features.learning import Learning
-from glem.core.game.game import Game
-from glem.core.positions.reading import read_records
-from glem.core.positions.replay import replay
+from tests.benchmarks.tournament_positions import sample
 
 pytestmark = pytest.mark.shared
 
@@ -32,12 +28,9 @@ SPECIFIC = pytest.mark.parametrize("most_specific", [False, True], ids=["all", "
 
 
 @pytest.fixture(scope="module")
-def values(shared: Path, othello: Game, othello_learning: Learning) -> np.ndarray:
-    """Feature values of 60,000 positions from the games of one year, in random order."""
-    (games,) = read_records(othello, shared / "othello" / "wthor" / "WTH_2001.wtb")
-    played = replay(othello, games)
-    chosen = np.random.default_rng(1).permutation(len(played.ply))[:60_000]
-    return othello_learning.features.values(rows_of(played.positions, chosen))
+def values(shared: Path) -> np.ndarray:
+    """The squares of 60,000 positions of tournament games, in random order."""
+    return np.random.default_rng(1).permutation(sample(shared / "othello" / "wthor", 60_000).values)
 
 
 @pytest.fixture(scope="module", params=["closed", "thinned", "short"])

@@ -12,13 +12,14 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
+from tests.core.evaluation.evaluator_scores import random_line
+from tests.core.evaluation.linear_evaluations import random_weights
 from tests.core.search.othello_mobility import mobility_evaluator
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
@@ -31,24 +32,12 @@ def evaluator(request: pytest.FixtureRequest, othello_learning: Learning) -> Eva
     """Evaluation of a few instructions, or of 46 table entries."""
     if request.param == "mobility":
         return mobility_evaluator()
-    generator = np.random.default_rng(1)
     patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
-    phases = len(othello_learning.phases)
-    evaluation = LinearEvaluation(
-        othello_learning,
-        np.zeros(phases, np.float32),
-        patterns=patterns,
-        pattern_weights=generator.normal(size=(phases, patterns.weight_count)).astype(np.float32),
-    )
-    return evaluator_of(evaluation)
+    return evaluator_of(random_weights(othello_learning, np.random.default_rng(1), patterns=patterns))
 
 
 def test_search_of_the_middle_game(benchmark: BenchmarkFixture, othello: Game, evaluator: Evaluator) -> None:
-    position = othello.initial_position
-    moves = np.zeros(othello.max_moves, np.int32)
-    choose = np.random.default_rng(2)
-    for _ in range(24):
-        position = othello.play(position, moves[choose.integers(othello.legal_moves(position, moves, 0))])
+    position = random_line(othello, np.random.default_rng(2))[0][24]
     searcher = Searcher(othello, evaluator)
     searcher.search(position, Limits(depth=1))
     result = benchmark.pedantic(lambda: searcher.search(position, Limits(depth=DEPTH)), setup=searcher.clear, rounds=10)

@@ -9,29 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.spec import parse_player
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.games import GameTask, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
 GAMES = 40
 
 
-@pytest.fixture(scope="module")
-def searcher(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
-    path = tmp_path_factory.mktemp("model") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return parse_player(f"name=searcher,evaluation={path},depth=2")
-
-
 @pytest.mark.parametrize("kind", ["random", "searcher"])
-def test_games(benchmark, othello: Game, searcher: PlayerSpec, kind: str):
+def test_games(benchmark, othello: Game, mobility: str, kind: str):
     openings = choose_openings(othello, plies=8, count=GAMES)
-    first = searcher if kind == "searcher" else parse_player("random,name=first")
+    first = parse_player(f"name=first,evaluation={mobility},depth=2" if kind == "searcher" else "random,name=first")
     tasks = [
         GameTask(othello, number, opening, first, parse_player("random")) for number, opening in enumerate(openings)
     ]

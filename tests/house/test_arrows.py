@@ -1,20 +1,27 @@
-"""``plugins -> games -> core``, never back; and core names no game."""
+"""``plugins -> games -> core``, never back; core names no game; and what else every source file keeps to."""
 
 import ast
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 from glem.core.game.game import game_names, load_game
-from tests.house.removed_games import built_in_games
-from tests.house.tree import ROOT, imports, modules, project, text_files
+from tests.house.tree import ROOT, built_in_games, imports, modules, project, text_files, tracked
 
 MAY_IMPORT = {"core": {"core"}, "games": {"core", "games"}, "plugins": {"core", "games", "plugins"}}
 """Room to the rooms that its modules may import from."""
 
 ENTRY_POINT_HOMES = {"glem.games": "glem.games.", "glem.learning": "glem.plugins."}
 """Entry-point group to the room that may fill it."""
+
+
+NUMBA_COMPILERS = {"cfunc", "generated_jit", "guvectorize", "jit", "jitclass", "njit", "stencil", "vectorize"}
+TOP_LEVEL = {
+    *("core", "games", "plugins", "tests", "docs", ".ci", ".packages"),
+    *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "MANIFEST.in"),
+}
 
 
 def rooms_of(names: set[str]) -> set[str]:
@@ -107,3 +114,41 @@ def test_every_way_to_import_is_seen(source: str) -> None:
 def test_relative_import_of_a_package_counts_from_itself() -> None:
     found = imports(ast.parse("from . import a\nfrom .. import b"), "glem.core.cli", is_package=True)
     assert found == {"glem.core.cli", "glem.core.cli.a", "glem.core", "glem.core.b"}
+
+
+def test_only_kernels_calls_the_compiler() -> None:
+    calls = [
+        f"{module.path}:{node.lineno}"
+        for module in modules()
+        if module.name != "glem.core.compiling.kernels"
+        for node in ast.walk(module.tree)
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in NUMBA_COMPILERS
+            and getattr(node.value, "id", "") == "numba"
+        )
+        or (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] == "numba"
+            and NUMBA_COMPILERS & {alias.name for alias in node.names}
+        )
+    ]
+    assert not calls, "these compile without glem.core.compiling.kernels"
+
+
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    own = [re.escape(f"{folder}/") for folder in (ROOT, ROOT.parent / "shared", Path.home())]
+    machine = re.compile("|".join([*own, r"/(?:home|Users|tmp|root)/\w", r"\b[A-Z]:\\\w"]))
+    mentions = [
+        f"{path}:{number}: {line.strip()[:120]}"
+        for path in text_files()
+        for number, line in enumerate((ROOT / path).read_text(encoding="utf-8").splitlines(), 1)
+        if machine.search(line)
+    ]
+    assert not mentions, "\n".join(mentions)
+
+
+def test_top_level_holds_the_rooms_and_the_customary_files() -> None:
+    entries = {path.parts[0] for path in tracked()}
+    dotfiles = {name for name in entries if name.startswith(".") and (ROOT / name).is_file()}
+    assert entries - dotfiles <= TOP_LEVEL

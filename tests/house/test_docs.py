@@ -1,4 +1,4 @@
-"""The pages: links lead somewhere, commands and examples are the ones that work.
+"""The pages: links lead somewhere, commands and examples are the ones that work; no field of the interface is left out.
 
 Links into the generated reference are checked by the build of the site, which warns of those that lead nowhere and of
 pages that no table of contents names.
@@ -10,10 +10,18 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import attrs
 import click
 import pytest
 
 from glem.core.cli import command_group
+from glem.core.conformance.new_game import field_meanings
+from glem.core.features.evaluators import Evaluator
+from glem.core.features.features import AtomicFeature, AtomicFeatures
+from glem.core.features.learning import Learning, Phases
+from glem.core.game import optional_operations
+from glem.core.game.game import ExternalPlayers, Game, RecordFormat
+from glem.core.game.protocols import Protocol
 from tests.house.tree import GENERATED, ROOT
 
 DOCS = ROOT / "docs"
@@ -21,6 +29,8 @@ PAGES = sorted(path for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")] if not
 FENCE = re.compile(r"^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!\\)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 FIRST_SCREEN_LINES = 30
+
+DECLARED = (Game, Learning, Phases, AtomicFeature, AtomicFeatures, Evaluator, RecordFormat, Protocol, ExternalPlayers)
 
 
 def page_name(page: Path) -> str:
@@ -121,3 +131,20 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     run = subprocess.run(["bash", "-c", extraction], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout == fenced(ROOT / "README.md", "sh")[1]
     assert subprocess.run(["bash", "-n", ".ci/run"], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_docstring_says_what_every_field_means(kind: type) -> None:
+    fields = [field.name for field in attrs.fields(kind) if field.init]
+    assert set(fields) <= set(field_meanings(kind))
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_page_of_the_interface_has_every_part(kind: type) -> None:
+    page = (ROOT / "docs" / "reference" / "interface.md").read_text(encoding="utf-8")
+    assert f".. autoclass:: {kind.__module__}.{kind.__name__}\n" in page
+
+
+def test_every_operation_of_the_search_is_described() -> None:
+    told = re.findall(r"^``(\w+)\(", optional_operations.__doc__ or "", re.MULTILINE)
+    assert sorted(told) == sorted(optional_operations.OPTIONAL_OPERATIONS)

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.house.tree import ROOT, Module, imported_modules, modules, tracked
+from tests.house.tree import ROOT, Module, imports, modules, tracked
 
 FLOORS = (
     *("errors", "compiling", "files", "tasks", "game", "features", "configurations", "patterns", "positions"),
@@ -33,14 +33,16 @@ def floor(name: str) -> int:
     return FLOORS.index("_glem") if parts[1:] in ([], *([face] for face in FACE)) else len(FLOORS)
 
 
+def imported_modules(module: Module, tree: ast.AST) -> set[str]:
+    """Modules that a source imports: of ``from a import b``, ``a.b`` if it is one, else ``a``."""
+    known = frozenset(other.name for other in modules())
+    return imports(tree, module.name, is_package=module.is_package, known=known) & known
+
+
 def upward(module: Module, tree: ast.AST) -> set[str]:
     """What a source of core imports from floors above its own."""
-    known = frozenset(known.name for known in modules())
-    return {
-        name
-        for name in imported_modules(tree, module.name, known, is_package=module.is_package)
-        if floor(name) > floor(module.name) and name != "glem.core"
-    }
+    found = imported_modules(module, tree)
+    return {name for name in found if floor(name) > floor(module.name) and name != "glem.core"}
 
 
 def test_core_holds_its_floors_and_nothing_else() -> None:
@@ -54,11 +56,7 @@ def test_no_import_leads_upwards() -> None:
 
 
 def test_no_circle_of_files() -> None:
-    known = frozenset(module.name for module in modules())
-    arrows = {
-        module.name: imported_modules(module.tree, module.name, known, is_package=module.is_package) - {module.name}
-        for module in modules()
-    }
+    arrows = {module.name: imported_modules(module, module.tree) - {module.name} for module in modules()}
     try:
         TopologicalSorter(arrows).prepare()
     except CycleError as error:

@@ -67,10 +67,11 @@ def modules() -> tuple[Module, ...]:
     return tuple(Module(path, import_name(path)) for path in paths)
 
 
-def imports(tree: ast.AST, module: str, *, is_package: bool) -> set[str]:
+def imports(tree: ast.AST, module: str, *, is_package: bool, known: frozenset[str] = frozenset()) -> set[str]:
     """Full names of everything that a source imports, inside functions and by ``importlib`` too.
 
-    ``from a import b`` gives both ``a`` and ``a.b``: the tree does not tell whether ``b`` is a module.
+    ``from a import b`` gives ``a.b``, and ``a`` as well unless ``a.b`` is among the known modules: the tree does not
+    tell whether ``b`` is a module.
     """
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -78,8 +79,8 @@ def imports(tree: ast.AST, module: str, *, is_package: bool) -> set[str]:
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(node.module or "", node.level, module, is_package=is_package)
-            found.add(base)
-            found.update(f"{base}.{alias.name}" for alias in node.names)
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= names if names <= known else {base, *names}
         elif isinstance(node, ast.Call) and _called_name(node.func) in {"import_module", "__import__"}:
             found.update(
                 argument.value.lstrip(".")
@@ -87,18 +88,6 @@ def imports(tree: ast.AST, module: str, *, is_package: bool) -> set[str]:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
             )
     return found
-
-
-def imported_modules(tree: ast.AST, module: str, known: frozenset[str], *, is_package: bool) -> set[str]:
-    """Modules among ``known`` that a source imports: of ``from a import b``, ``a.b`` if it is one, else ``a``."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            base = _absolute(node.module or "", node.level, module, is_package=is_package)
-            found.update(full if (full := f"{base}.{alias.name}") in known else base for alias in node.names)
-        elif isinstance(node, ast.Import | ast.Call):
-            found |= imports(node, module, is_package=is_package)
-    return found & known
 
 
 def _absolute(source: str, level: int, module: str, *, is_package: bool) -> str:
@@ -117,6 +106,16 @@ def _called_name(function: ast.expr) -> str:
 def project() -> dict[str, Any]:
     """The parsed ``pyproject.toml``."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def built_in_games() -> dict[str, str]:
+    """Name of every game, or family of games, that glem brings, to the folder that it has in its room."""
+    entries = project()["project"]["entry-points"]
+    return {
+        name: value.split(":")[0].split(".")[2]
+        for group in ("glem.games", "glem.game_families")
+        for name, value in entries.get(group, {}).items()
+    }
 
 
 def text_files() -> Iterator[Path]:

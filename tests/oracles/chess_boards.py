@@ -31,13 +31,14 @@ def first_board(seed: int) -> chess.Board:
     return chess.Board.from_chess960_pos(random.Random(seed).randrange(960))
 
 
-def random_game(seed: int, plies: int) -> Iterator[tuple[chess.Board, int | None]]:
-    """Boards of a random game and the move played on each, None on the last; the board changes afterwards.
+def random_game(seed: int, plies: int, begin: str = "") -> Iterator[tuple[chess.Board, int | None]]:
+    """Boards of a random game, from a FEN if one is given, and the move played on each, None on the last.
 
+    The board changes afterwards.
     Captures are rarer, and castling, promotions and pawns' double steps more common, than chance would make them.
     """
     generator = random.Random(seed)
-    board = first_board(seed)
+    board = chess.Board(begin, chess960=True) if begin else first_board(seed)
     for _ in range(plies):
         moves = numbered_moves(board)
         if not moves:

@@ -1,24 +1,29 @@
 """Endgames solved by the book: minimax over the naive rules, nothing left out."""
 
+import functools
+
 import numpy as np
 
+from tests.oracles import othello_rules
 from tests.oracles.othello_rules import legal_moves, play
 
 
 def final_score(board: np.ndarray, convention: str) -> int:
     """Score of a finished game for the side to move."""
-    own, opponent = int((board == 1).sum()), int((board == -1).sum())
-    margin = own - opponent
-    if convention == "sign":
-        return (margin > 0) - (margin < 0)
-    if convention == "standard" and margin:
-        empty = 64 - own - opponent
-        return margin + empty if margin > 0 else margin - empty
-    return margin
+    if convention == "standard":
+        return othello_rules.final_score(board)
+    margin = int(board.sum())
+    return (margin > 0) - (margin < 0) if convention == "sign" else margin
 
 
 def solve(board: np.ndarray, convention: str = "standard") -> int:
     """Final score with best play by both sides, for the side to move."""
+    return _solved(board.astype(np.int8).tobytes(), convention)
+
+
+@functools.cache
+def _solved(squares: bytes, convention: str) -> int:
+    board = np.frombuffer(squares, np.int8).reshape(8, 8)
     moves = legal_moves(board)
     if not moves:
         return final_score(board, convention)

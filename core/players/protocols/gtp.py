@@ -33,10 +33,6 @@ _COLORS = {"b": True, "black": True, "w": False, "white": False}
 _LEAST_SECONDS = 0.01
 
 
-class _CommandError(Exception):
-    """A command that failed; its text is the answer."""
-
-
 def serve_gtp(engine: Engine, lines: Iterable[str], write: Callable[[str], None]) -> None:
     """Obey the commands of a session until it ends or says ``quit``."""
     _Session(engine, lines, write).run()
@@ -77,7 +73,7 @@ class _Session:
             "protocol_version": lambda _: PROTOCOL_VERSION,
             "name": lambda _: "glem",
             "version": lambda _: __version__,
-            "known_command": self._known_command,
+            "known_command": lambda words: "true" if words and words[0] in self._commands else "false",
             "list_commands": lambda _: "\n".join(self._commands),
             "quit": lambda _: "",
             "stop": lambda _: "",
@@ -104,9 +100,9 @@ class _Session:
             name = words.pop(0) if words else ""
             try:
                 if name not in self._commands:
-                    raise _CommandError("unknown command")
+                    raise BadInputError("unknown command")
                 sign, answer = "=", self._commands[name](words)
-            except (_CommandError, GlemError) as error:
+            except GlemError as error:
                 sign, answer = "?", " ".join(str(error).split())
             for part in f"{sign}{number} {answer}".rstrip().split("\n"):
                 self._write(part.rstrip())
@@ -116,14 +112,11 @@ class _Session:
 
     # ------------------------------------------------------------------------------------------ arguments
 
-    def _known_command(self, words: Sequence[str]) -> str:
-        return "true" if words and words[0] in self._commands else "false"
-
     def _color(self, words: Sequence[str]) -> bool:
         """Whether the color that a command begins with is the first player's."""
         color = _COLORS.get(words[0].lower()) if words else None
         if color is None:
-            raise _CommandError("syntax error: a color is missing, black or white")
+            raise BadInputError("syntax error: a color is missing, black or white")
         return color
 
     def _number(self, words: Sequence[str], place: int, what: str) -> float:
@@ -132,7 +125,7 @@ class _Session:
         except (IndexError, ValueError):
             value = float("nan")
         if not abs(value) < 1e9:
-            raise _CommandError(f"syntax error: {what} is missing")
+            raise BadInputError(f"syntax error: {what} is missing")
         return value
 
     # ------------------------------------------------------------------------------------------- the game
@@ -141,7 +134,7 @@ class _Session:
         size = self._number(words, 0, "a size")
         layout = self._engine.game.layout
         if layout is None or not layout.rows == layout.columns == size:
-            raise _CommandError("unacceptable size")
+            raise BadInputError("unacceptable size")
         return self._clear_board(words)
 
     def _clear_board(self, _words: Sequence[str]) -> str:
@@ -156,7 +149,7 @@ class _Session:
     def _set_game(self, words: Sequence[str]) -> str:
         game = self._engine.game
         if " ".join(words).lower() not in {game.name, game.title.lower()}:
-            raise _CommandError("unsupported game")
+            raise BadInputError("unsupported game")
         return ""
 
     def _to_move(self, words: Sequence[str]) -> None:
@@ -164,7 +157,7 @@ class _Session:
         wanted = self._color(words)
         if wanted != self._engine.first_to_move:
             if not self._engine.must_pass():
-                raise _CommandError(f"illegal move: it is {self._color_name(not wanted)}'s turn")
+                raise BadInputError(f"illegal move: it is {self._color_name(not wanted)}'s turn")
             self._engine.play(self._engine.legal_moves()[0])
 
     def _color_name(self, is_first: bool) -> str:
@@ -173,7 +166,7 @@ class _Session:
     def _play(self, words: Sequence[str]) -> str:
         self._color(words)
         if len(words) < 2:
-            raise _CommandError("syntax error: a move is missing")
+            raise BadInputError("syntax error: a move is missing")
         passing = words[1].lower() == _PASSING
         if passing and self._engine.is_over:
             # Where a game ends by passes, programs play them on a finished board.
@@ -186,18 +179,18 @@ class _Session:
         except BadInputError as error:
             if len(self._engine.moves) > before:
                 self._engine.undo()
-            raise _CommandError(f"illegal move: {error}") from error
+            raise BadInputError(f"illegal move: {error}") from error
         return ""
 
     def _undo(self, _words: Sequence[str]) -> str:
         if not self._engine.moves:
-            raise _CommandError("cannot undo")
+            raise BadInputError("cannot undo")
         self._engine.undo()
         return ""
 
     def _final_score(self, _words: Sequence[str]) -> str:
         if not self._engine.has_ended:
-            raise _CommandError("cannot score: the game is not over")
+            raise BadInputError("cannot score: the game is not over")
         score = self._engine.first_score
         return f"{'B' if score > 0 else 'W'}+{abs(score)}" if score else "0"
 

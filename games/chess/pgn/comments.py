@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling import characters as char
-from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes
 
 NO_SCORE, PLAIN, EVAL, WV, EV = 0, 1, 2, 3, 4
 """How a comment gives its score."""
@@ -21,10 +20,10 @@ _MOST_MOVES = 32767.0
 _BOOK, _EVAL_TAG, _EVENT = (np.frombuffer(text, np.uint8) for text in (b"book", b"%eval", b'[Event "'))
 
 
-_CLASSES = classes(
+_CLASSES = char.classes(
     (bytes(range(33)) + b",/);", _BEHIND_SCORE),
-    (DIGITS, _DIGIT),
-    (LETTERS, _LETTER),
+    (char.DIGITS, _DIGIT),
+    (char.LETTERS, _LETTER),
     (b"=%", _STOP),
     (b"}\n", _STOP | _BEHIND_SCORE),
 )

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from glem.core.compiling import characters as char
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import trailing_zeros
-from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes, places
 from glem.games.chess.pgn.comments import NO_SCORE, read_comment
 from glem.games.chess.pgn.moves import castling_squares, leaves_king_in_check, pieces_meant
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text
@@ -39,17 +38,17 @@ NO_MARKER = 3
 
 _BLANK, _LINE_END, _DIGIT, _PIECE, _FILE, _LETTER = range(1, 7)
 
-_CLASSES = classes(
-    (LETTERS + bytes(range(128, 256)), _LETTER),
+_CLASSES = char.classes(
+    (char.LETTERS + bytes(range(128, 256)), _LETTER),
     (b" \t\v\f", _BLANK),
     (b"\n\r", _LINE_END),
-    (DIGITS, _DIGIT),
+    (char.DIGITS, _DIGIT),
     (b"NBRQK", _PIECE),
     (b"abcdefgh", _FILE),
 )
-_FILES = places(b"abcdefgh")
-_RANKS = places(b"12345678")
-_KINDS = places(b"PNBRQK", b"pnbrqk")
+_FILES = char.places(b"abcdefgh")
+_RANKS = char.places(b"12345678")
+_KINDS = char.places(b"PNBRQK", b"pnbrqk")
 
 
 class Facts(NamedTuple):

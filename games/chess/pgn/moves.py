@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, trailing_zeros
 from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, pawn_attacks, rook_attacks
-from glem.games.chess.rules.generation import castling_rooks, king_attackers
+from glem.games.chess.rules.generation import LAST_RANKS, castling_rooks, king_attackers
 from glem.games.chess.rules.position import Position, occupied_squares, own_squares
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _A_FILE = np.uint64(0x0101010101010101)
 _FIRST_RANK = np.uint64(0xFF)
-_LAST_RANKS = np.uint64(0xFF000000000000FF)
 _PAWN, _KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING = 0, 1, 2, 3, 4, 5
 
 
@@ -28,15 +25,15 @@ def leaves_king_in_check(position: Position) -> bool:
     side = occupied_squares(position) & ~own_squares(position)
     king = np.uint64(trailing_zeros(position.kings & side))
     attackers = king_attackers(position, side, position.turn == np.uint8(0))
-    return bool(attackers | (king_attacks(king) & position.kings) != _ZERO)
+    return bool(attackers | (king_attacks(king) & position.kings) != ZERO)
 
 
 def castling_squares(position: Position, kingside: bool) -> tuple[np.uint64, Any]:
     """Board of the king that castles, empty where it cannot, and the square of the rook with which it does."""
     king = position.kings & own_squares(position)
-    higher = ~(king | (king - _ONE))
+    higher = ~(king | (king - ONE))
     rook = castling_rooks(position) & (higher if kingside else ~higher)
-    return (king if rook != _ZERO else _ZERO), np.int64(trailing_zeros(rook))
+    return (king if rook != ZERO else ZERO), np.int64(trailing_zeros(rook))
 
 
 @inlined
@@ -44,22 +41,22 @@ def _pawns_to(position: Position, target: np.uint64, own: np.uint64, occupied: n
     """Pawns that may go to a square, by a step or, where a file is named that is not the target's, by a capture."""
     black = position.turn != np.uint8(0)
     pawns = position.pawns & own
-    target_bit = _ONE << target
+    target_bit = ONE << target
     target_file = np.int64(target & np.uint64(7))
     if file >= 0 and file != target_file:
         if position.en_passant != np.uint8(0) and np.uint64(position.en_passant) == target:
             occupied |= target_bit
-        if occupied & ~own & target_bit == _ZERO:
-            return _ZERO
+        if occupied & ~own & target_bit == ZERO:
+            return ZERO
         return pawn_attacks(target_bit, not black) & pawns
-    if occupied & target_bit != _ZERO:
-        return _ZERO
+    if occupied & target_bit != ZERO:
+        return ZERO
     behind = target_bit << np.uint64(8) if black else target_bit >> np.uint64(8)
-    if behind & pawns != _ZERO:
+    if behind & pawns != ZERO:
         return behind
     fourth = np.uint64(0x000000FF00000000) if black else np.uint64(0x00000000FF000000)
-    if behind & occupied != _ZERO or target_bit & fourth == _ZERO:
-        return _ZERO
+    if behind & occupied != ZERO or target_bit & fourth == ZERO:
+        return ZERO
     return (behind << np.uint64(8) if black else behind >> np.uint64(8)) & pawns
 
 
@@ -82,13 +79,13 @@ def pieces_meant(position: Position, kind: Any, file: Any, rank: Any, target: An
     own = own_squares(position)
     occupied = occupied_squares(position)
     square = np.uint64(target)
-    pieces = _ZERO
+    pieces = ZERO
     if kind == _PAWN:
-        promotes = (_ONE << square) & _LAST_RANKS != _ZERO
+        promotes = (ONE << square) & LAST_RANKS != ZERO
         if promotes == (promotion != 0) and promotion <= _QUEEN:
             pieces = _pawns_to(position, square, own, occupied, file)
-    elif promotion != 0 or (_ONE << square) & own != _ZERO:
-        return _ZERO
+    elif promotion != 0 or (ONE << square) & own != ZERO:
+        return ZERO
     elif kind == _KNIGHT:
         pieces = knight_attacks(square) & position.knights
     elif kind == _KING:

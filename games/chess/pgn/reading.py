@@ -218,7 +218,7 @@ class _Reader:
             line = self._lines + block.text.count(b"\n", 0, int(facts.at[index])) + 1
             return f"{self.path}:{line}: game {first + index}"
 
-        bad = BadRecords(count, place)
+        bad = BadRecords(count, place, self.skip_bad)
         variant, variants = _interned(block.texts(facts, "Variant"))
         plain = [name.lower().replace(" ", "") for name in variants]
         unknown = np.array([*(name not in _VARIANTS for name in plain), False])[variant]
@@ -234,7 +234,7 @@ class _Reader:
             lambda index: _start_problem(block.text[slice(*facts.tags[index, FEN : FEN + 2])]),
         )
         bad.mark(status != pgn_games.GOOD, lambda index: _reason(block.text, facts, index))
-        problems = bad.problems(skip_bad=self.skip_bad)
+        problems = bad.problems()
         extra: dict[str, NDArray[Any]] = {"number": np.arange(first, first + count, dtype=np.int64)}
         for name, tag in _RATINGS.items():
             extra[name] = _of_texts(block.texts(facts, tag), _rating, -1, np.int16)
@@ -468,16 +468,11 @@ def _starting_positions(fens: Sequence[bytes]) -> tuple[Position, list[int]]:
     numbers
         Which of them each text names; -1 for one that is none.
     """
-    positions = [INITIAL_POSITION]
-    numbers: dict[bytes, int] = {}
-    for fen in fens:
-        if fen not in numbers:
-            position = _start(fen)
-            numbers[fen] = -1 if isinstance(position, str) else len(positions)
-            if not isinstance(position, str):
-                positions.append(position)
-    columns: list[Any] = [np.array(column) for column in zip(*positions, strict=True)]
-    return Position(*columns), [numbers[fen] for fen in fens]
+    found = {fen: _start(fen) for fen in fens}
+    good = {fen: position for fen, position in found.items() if not isinstance(position, str)}
+    numbers = {fen: number for number, fen in enumerate(good, 1)}
+    columns: list[Any] = [np.array(column) for column in zip(INITIAL_POSITION, *good.values(), strict=True)]
+    return Position(*columns), [numbers.get(fen, -1) for fen in fens]
 
 
 def _start_problem(fen: bytes) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling import characters as char
-from glem.games.chess.pgn.characters import DIGITS, LETTERS, classes
 
 TAGS = (
     "Event",
@@ -42,7 +41,7 @@ _WORD_LENGTH = 8
 
 _WORDS = np.array([int.from_bytes(name[:_WORD_LENGTH].encode(), "little") for name in TAGS], np.uint64)
 _LENGTHS = np.array([len(name) for name in TAGS], np.int64)
-_CLASSES = classes((b" \t", _BLANK), (DIGITS + LETTERS + b"_", _NAME), (b"\n\r", _LINE_END))
+_CLASSES = char.classes((b" \t", _BLANK), (char.DIGITS + char.LETTERS + b"_", _NAME), (b"\n\r", _LINE_END))
 
 
 def _parts(data: Any, at: int, end: int) -> tuple[int, int, int]:

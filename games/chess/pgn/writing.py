@@ -36,7 +36,8 @@ def write_pgn(game: Game, records: GameRecords, /) -> Iterator[bytes]:
         board = to_board(game.initial_position if records.starts is None else records.start_of(index), chess960=True)
         result = _result(records, index)
         tags = _tags(records, index, board, result)
-        lines = (f'[{name} "{_escaped(value)}"]\n' for name, value in tags.items())
+        escaped = str.maketrans({"\\": r"\\", '"': r"\""})
+        lines = (f'[{name} "{value.translate(escaped)}"]\n' for name, value in tags.items())
         yield "".join([*lines, "\n", _movetext(records, index, board, result), "\n\n"]).encode()
 
 
@@ -53,8 +54,8 @@ def _tags(records: GameRecords, index: int, board: chess.Board, result: str) -> 
         "Site": _UNKNOWN,
         "Date": "????.??.??",
         "Round": str(index + 1),
-        "White": _name(records, index, "first_player") or _UNKNOWN,
-        "Black": _name(records, index, "second_player") or _UNKNOWN,
+        "White": records.name("first_player", index) or _UNKNOWN,
+        "Black": records.name("second_player", index) or _UNKNOWN,
         "Result": result,
     }
     if board.has_chess960_castling_rights():
@@ -62,19 +63,8 @@ def _tags(records: GameRecords, index: int, board: chess.Board, result: str) -> 
     if board.fen() != chess.STARTING_FEN:
         tags |= {"SetUp": "1", "FEN": board.fen()}
     if "end" in records.extra:
-        tags["Termination"] = _TERMINATIONS.get(_name(records, index, "end"), "normal")
+        tags["Termination"] = _TERMINATIONS.get(records.name("end", index), "normal")
     return tags
-
-
-def _name(records: GameRecords, index: int, column: str) -> str:
-    if column not in records.names:
-        return ""
-    number = int(records.extra[column][index])
-    return records.names[column][number] if number >= 0 else ""
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"")
 
 
 def _movetext(records: GameRecords, index: int, board: chess.Board, result: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import HAS_FAST_PEXT, compiled, inlined, leading_zeros, overload_of, pext
+from glem.core.compiling.kernels import HAS_FAST_PEXT, ONE, compiled, inlined, leading_zeros, overload_of, pext
 from glem.games.chess.rules.tables import (
     BETWEEN,
     BISHOP_LINES,
@@ -21,10 +21,9 @@ from glem.games.chess.rules.tables import (
     table_word,
 )
 
-_ONE = np.uint64(1)
 _HIGHEST = np.uint64(1 << 63)
-_NOT_A_FILE = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H_FILE = np.uint64(0x7F7F7F7F7F7F7F7F)
+NOT_A_FILE = np.uint64(0xFEFEFEFEFEFEFEFE)
+NOT_H_FILE = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 @inlined
@@ -42,7 +41,7 @@ def king_attacks(square: np.uint64) -> np.uint64:
 @inlined
 def pawn_attacks(pawns: np.uint64, black: bool) -> np.uint64:
     """Squares that a set of pawns of one colour attacks."""
-    west, east = pawns & _NOT_A_FILE, pawns & _NOT_H_FILE
+    west, east = pawns & NOT_A_FILE, pawns & NOT_H_FILE
     if black:
         return (west >> np.uint64(9)) | (east >> np.uint64(7))
     return (west << np.uint64(7)) | (east << np.uint64(9))
@@ -57,11 +56,11 @@ def between(first: np.uint64, second: np.uint64) -> np.uint64:
 @inlined
 def _line(place: np.uint64, occupied: np.uint64) -> np.uint64:
     lower = table_word(place)
-    upper = table_word(place + _ONE)
+    upper = table_word(place + ONE)
     # Square 0 and square 63 stand in for a blocker that is not there: nothing lies beyond them.
-    nearest_below = _ONE << np.uint64(63 - leading_zeros((occupied & lower) | _ONE))
+    nearest_below = ONE << np.uint64(63 - leading_zeros((occupied & lower) | ONE))
     first_above = (occupied & upper) | _HIGHEST
-    return (lower & ~(nearest_below - _ONE)) | (upper & (first_above ^ (first_above - _ONE)))
+    return (lower & ~(nearest_below - ONE)) | (upper & (first_above ^ (first_above - ONE)))
 
 
 @inlined
@@ -83,8 +82,8 @@ def bishop_attacks(square: np.uint64, occupied: np.uint64) -> np.uint64:
 
 @inlined
 def _by_index(square: np.uint64, occupied: np.uint64, ways: np.uint64) -> np.uint64:
-    place = ways + (square << _ONE)
-    return table_word(table_word(place + _ONE) + pext(occupied, table_word(place)))
+    place = ways + (square << ONE)
+    return table_word(table_word(place + ONE) + pext(occupied, table_word(place)))
 
 
 _attacks: Any = compiled(_by_index if HAS_FAST_PEXT else slider_attacks_by_lines)

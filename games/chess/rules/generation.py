@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, kept, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, kept, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import (
+    NOT_A_FILE,
+    NOT_H_FILE,
     between,
     bishop_attacks,
     king_attacks,
@@ -32,12 +34,8 @@ TACTICAL = np.int64(1)
 MOST_CLOCK = np.uint8(150)
 """Plies without a capture or a pawn move after which the game is over (75 moves of both sides, FIDE 9.6.2)."""
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_NOT_A_FILE = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H_FILE = np.uint64(0x7F7F7F7F7F7F7F7F)
-_LAST_RANKS = np.uint64(0xFF000000000000FF)
+LAST_RANKS = np.uint64(0xFF000000000000FF)
 _AFTER_FIRST_STEP = np.uint64(0x0000FF0000FF0000)
 _LAST_SQUARE = np.uint64(63)
 _QUEEN = np.uint64(4 << 12)
@@ -57,15 +55,15 @@ def _lowest(board: np.uint64) -> np.uint64:
 @inlined
 def _rays(king: np.uint64, sliders: np.uint64, own: np.uint64, resolving: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Squares that resolve the checks of some sliders too, and the rays of their pins."""
-    pinning = _ZERO
-    while sliders != _ZERO:
-        ray = between(king, _lowest(sliders)) | (sliders & (~sliders + _ONE))
+    pinning = ZERO
+    while sliders != ZERO:
+        ray = between(king, _lowest(sliders)) | (sliders & (~sliders + ONE))
         blockers = ray & own
-        if blockers == _ZERO:
+        if blockers == ZERO:
             resolving &= ray
-        elif blockers & (blockers - _ONE) == _ZERO:
+        elif blockers & (blockers - ONE) == ZERO:
             pinning |= ray
-        sliders &= sliders - _ONE
+        sliders &= sliders - ONE
     return resolving, pinning
 
 
@@ -79,10 +77,10 @@ def _checks_and_pins(
     """
     resolving = _ALL
     leapers = knight_attacks(king) & position.knights & opponent
-    leapers |= pawn_attacks(_ONE << king, position.turn != np.uint8(0)) & position.pawns & opponent
-    if leapers != _ZERO:
+    leapers |= pawn_attacks(ONE << king, position.turn != np.uint8(0)) & position.pawns & opponent
+    if leapers != ZERO:
         # No move captures two of them; that no game leads there does not keep files from having such positions.
-        resolving = leapers if leapers & (leapers - _ONE) == _ZERO else _ZERO
+        resolving = leapers if leapers & (leapers - ONE) == ZERO else ZERO
     sliders = rook_attacks(king, opponent) & (position.rooks | position.queens) & opponent
     resolving, straight = _rays(king, sliders, own, resolving)
     sliders = bishop_attacks(king, opponent) & (position.bishops | position.queens) & opponent
@@ -95,17 +93,17 @@ def _attacked(position: Position, side: np.uint64, black: bool, occupied: np.uin
     """All squares that a side attacks, its own pieces' included."""
     squares = pawn_attacks(position.pawns & side, black)
     pieces = position.knights & side
-    while pieces != _ZERO:
+    while pieces != ZERO:
         squares |= knight_attacks(_lowest(pieces))
-        pieces &= pieces - _ONE
+        pieces &= pieces - ONE
     pieces = (position.rooks | position.queens) & side
-    while pieces != _ZERO:
+    while pieces != ZERO:
         squares |= rook_attacks(_lowest(pieces), occupied)
-        pieces &= pieces - _ONE
+        pieces &= pieces - ONE
     pieces = (position.bishops | position.queens) & side
-    while pieces != _ZERO:
+    while pieces != ZERO:
         squares |= bishop_attacks(_lowest(pieces), occupied)
-        pieces &= pieces - _ONE
+        pieces &= pieces - ONE
     return squares | king_attacks(_lowest(position.kings & side))
 
 
@@ -115,7 +113,7 @@ def king_attackers(position: Position, side: np.uint64, black: bool) -> np.uint6
     occupied = occupied_squares(position)
     king = _lowest(position.kings & side)
     attackers = knight_attacks(king) & position.knights
-    attackers |= pawn_attacks(_ONE << king, black) & position.pawns
+    attackers |= pawn_attacks(ONE << king, black) & position.pawns
     attackers |= rook_attacks(king, occupied) & (position.rooks | position.queens)
     attackers |= bishop_attacks(king, occupied) & (position.bishops | position.queens)
     return attackers & ~side
@@ -123,7 +121,7 @@ def king_attackers(position: Position, side: np.uint64, black: bool) -> np.uint6
 
 def in_check(position: Position) -> bool:
     """Whether the king of the side to move is attacked."""
-    return bool(king_attackers(position, own_squares(position), position.turn != np.uint8(0)) != _ZERO)
+    return bool(king_attackers(position, own_squares(position), position.turn != np.uint8(0)) != ZERO)
 
 
 def en_passant_pawns(
@@ -144,13 +142,13 @@ def en_passant_pawns(
     occupied
         Occupied squares before the capture.
     """
-    legal = _ZERO
-    captured = _ONE << (square ^ np.uint64(8))
-    while pawns != _ZERO:
-        pawn = pawns & (~pawns + _ONE)
-        after = (occupied ^ pawn ^ captured) | (_ONE << square)
+    legal = ZERO
+    captured = ONE << (square ^ np.uint64(8))
+    while pawns != ZERO:
+        pawn = pawns & (~pawns + ONE)
+        after = (occupied ^ pawn ^ captured) | (ONE << square)
         attackers = (rook_attacks(king, after) & straight) | (bishop_attacks(king, after) & diagonal)
-        if attackers == _ZERO:
+        if attackers == ZERO:
             legal |= pawn
         pawns ^= pawn
     return legal
@@ -170,18 +168,18 @@ def _castling_rooks(
     rooks: np.uint64, king: np.uint64, occupied: np.uint64, attacked: np.uint64, straight: np.uint64
 ) -> np.uint64:
     """Those of a side's rooks with the right to castle that can do so now; the king is not in check."""
-    able = _ZERO
-    while rooks != _ZERO:
+    able = ZERO
+    while rooks != ZERO:
         rook = _lowest(rooks)
-        both = (_ONE << rook) | (_ONE << king)
+        both = (ONE << rook) | (ONE << king)
         king_target, rook_target = castling_targets(king, rook)
-        king_way = between(king, king_target) | (_ONE << king_target)
-        rook_way = between(rook, rook_target) | (_ONE << rook_target)
-        free = (king_way | rook_way) & occupied & ~both == _ZERO
+        king_way = between(king, king_target) | (ONE << king_target)
+        rook_way = between(rook, rook_target) | (ONE << rook_target)
+        free = (king_way | rook_way) & occupied & ~both == ZERO
         # Only where it is pinned along the rank, which takes Chess960, does the rook's leaving uncover the king.
-        if free and king_way & attacked == _ZERO and straight & (_ONE << rook) == _ZERO:
-            able |= _ONE << rook
-        rooks &= rooks - _ONE
+        if free and king_way & attacked == ZERO and straight & (ONE << rook) == ZERO:
+            able |= ONE << rook
+        rooks &= rooks - ONE
     return able
 
 
@@ -192,8 +190,8 @@ def castling_rooks(position: Position) -> np.uint64:
     king = _lowest(position.kings & own)
     resolving, straight, _ = _checks_and_pins(position, own, occupied & ~own, king)
     if resolving != _ALL:
-        return _ZERO
-    attacked = _attacked(position, occupied & ~own, position.turn == np.uint8(0), occupied ^ (_ONE << king))
+        return ZERO
+    attacked = _attacked(position, occupied & ~own, position.turn == np.uint8(0), occupied ^ (ONE << king))
     return _castling_rooks(position.castling & own, king, occupied, attacked, straight)
 
 
@@ -213,10 +211,10 @@ def _pawn_targets(
     double &= np.uint64(0x000000FFFF000000)
     opponent = occupied & ~own
     bound = pawns & diagonal
-    west = _rotate(free & _NOT_A_FILE, forward - _ONE)
-    west |= _rotate(bound & _NOT_A_FILE, forward - _ONE) & diagonal
-    east = _rotate(free & _NOT_H_FILE, forward + _ONE)
-    east |= _rotate(bound & _NOT_H_FILE, forward + _ONE) & diagonal
+    west = _rotate(free & NOT_A_FILE, forward - ONE)
+    west |= _rotate(bound & NOT_A_FILE, forward - ONE) & diagonal
+    east = _rotate(free & NOT_H_FILE, forward + ONE)
+    east |= _rotate(bound & NOT_H_FILE, forward + ONE) & diagonal
     return single, double, west & opponent, east & opponent, forward
 
 
@@ -224,7 +222,7 @@ def _pawn_targets(
 def _capturing_en_passant(
     position: Position, own: np.uint64, occupied: np.uint64, king: np.uint64, square: np.uint64
 ) -> np.uint64:
-    pawns = pawn_attacks(_ONE << square, position.turn == np.uint8(0)) & position.pawns & own
+    pawns = pawn_attacks(ONE << square, position.turn == np.uint8(0)) & position.pawns & own
     straight = (position.rooks | position.queens) & ~own
     diagonal = (position.bishops | position.queens) & ~own
     return en_passant_pawns(pawns, square, king, straight, diagonal, occupied)
@@ -234,22 +232,22 @@ def _capturing_en_passant(
 def _write(moves: Any, place: np.int64, origin: np.uint64, targets: np.uint64) -> np.int64:
     if moves is None:
         return place + np.int64(popcount(targets))
-    while targets != _ZERO:
+    while targets != ZERO:
         moves[place] = origin | (_lowest(targets) << np.uint64(6))
         place += np.int64(1)
-        targets &= targets - _ONE
+        targets &= targets - ONE
     return place
 
 
 def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.uint64, queens: bool) -> np.int64:
     """Write moves of pawns that arrive on some squares by a rotation; ``queens``: promote to nothing else."""
     if moves is None:
-        return place + np.int64(popcount(targets) + 3 * popcount(targets & _LAST_RANKS))
-    while targets != _ZERO:
+        return place + np.int64(popcount(targets) + 3 * popcount(targets & LAST_RANKS))
+    while targets != ZERO:
         target = _lowest(targets)
         # Two turns of the board more: plain numpy warns of numbers below 0.
         move = ((target + np.uint64(128) - step) & _LAST_SQUARE) | (target << np.uint64(6))
-        if targets & (~targets + _ONE) & _LAST_RANKS == _ZERO:
+        if targets & (~targets + ONE) & LAST_RANKS == ZERO:
             moves[place] = move
             place += np.int64(1)
         else:
@@ -260,7 +258,7 @@ def _write_pawn_moves(moves: Any, place: np.int64, targets: np.uint64, step: np.
                 moves[place + np.int64(1)] = move | np.uint64(2 << 12)
                 moves[place + np.int64(2)] = move | np.uint64(1 << 12)
                 place += np.int64(3)
-        targets &= targets - _ONE
+        targets &= targets - ONE
     return place
 
 
@@ -272,47 +270,47 @@ def _generate(position: Position, moves: Any, start: np.int64, kind: np.int64) -
     opponent = occupied & ~own
     king = _lowest(position.kings & own)
     resolving, straight, diagonal = _checks_and_pins(position, own, opponent, king)
-    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ (_ONE << king))
+    attacked = _attacked(position, opponent, position.turn == np.uint8(0), occupied ^ (ONE << king))
     evading = resolving != _ALL
     captures_only = kind == TACTICAL and not evading
     wanted = opponent if captures_only else ~own
     place = start
 
-    if resolving != _ZERO:
+    if resolving != ZERO:
         single, double, west, east, forward = _pawn_targets(position, own, occupied, straight, diagonal)
-        place = _write_pawn_moves(moves, place, west & resolving, forward - _ONE, captures_only)
-        place = _write_pawn_moves(moves, place, east & resolving, forward + _ONE, captures_only)
+        place = _write_pawn_moves(moves, place, west & resolving, forward - ONE, captures_only)
+        place = _write_pawn_moves(moves, place, east & resolving, forward + ONE, captures_only)
         if position.en_passant != np.uint8(0):
             square = np.uint64(position.en_passant)
             pawns = _capturing_en_passant(position, own, occupied, king, square)
-            while pawns != _ZERO:
-                place = _write(moves, place, _lowest(pawns), _ONE << square)
-                pawns &= pawns - _ONE
+            while pawns != ZERO:
+                place = _write(moves, place, _lowest(pawns), ONE << square)
+                pawns &= pawns - ONE
         if captures_only:
-            single &= _LAST_RANKS
-            double = _ZERO
+            single &= LAST_RANKS
+            double = ZERO
         place = _write_pawn_moves(moves, place, single & resolving, forward, captures_only)
         place = _write_pawn_moves(moves, place, double & resolving, forward + forward, captures_only)
 
         allowed = resolving & wanted
         pieces = position.knights & own & ~(straight | diagonal)
-        while pieces != _ZERO:
+        while pieces != ZERO:
             square = _lowest(pieces)
             place = _write(moves, place, square, knight_attacks(square) & allowed)
-            pieces &= pieces - _ONE
+            pieces &= pieces - ONE
         pieces = (position.bishops | position.queens) & own & ~straight
-        while pieces != _ZERO:
+        while pieces != ZERO:
             square = _lowest(pieces)
-            within = allowed & diagonal if diagonal & (_ONE << square) != _ZERO else allowed
+            within = allowed & diagonal if diagonal & (ONE << square) != ZERO else allowed
             place = _write(moves, place, square, bishop_attacks(square, occupied) & within)
-            pieces &= pieces - _ONE
+            pieces &= pieces - ONE
         pieces = (position.rooks | position.queens) & own & ~diagonal
-        while pieces != _ZERO:
+        while pieces != ZERO:
             square = _lowest(pieces)
-            within = allowed & straight if straight & (_ONE << square) != _ZERO else allowed
+            within = allowed & straight if straight & (ONE << square) != ZERO else allowed
             place = _write(moves, place, square, rook_attacks(square, occupied) & within)
-            pieces &= pieces - _ONE
-        if not evading and not captures_only and position.castling & own != _ZERO:
+            pieces &= pieces - ONE
+        if not evading and not captures_only and position.castling & own != ZERO:
             rooks = _castling_rooks(position.castling & own, king, occupied, attacked, straight)
             place = _write(moves, place, king, rooks)
     place = _write(moves, place, king, king_attacks(king) & wanted & ~attacked)

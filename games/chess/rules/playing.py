@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import pawn_attacks
 from glem.games.chess.rules.generation import (
     MOST_CLOCK,
@@ -14,6 +14,7 @@ from glem.games.chess.rules.generation import (
 )
 from glem.games.chess.rules.position import (
     Position,
+    castling_key,
     kind_at,
     occupied_squares,
     own_squares,
@@ -22,41 +23,31 @@ from glem.games.chess.rules.position import (
     turned_over,
     with_key,
 )
-from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, TURN_KEY, table_word
+from glem.games.chess.rules.tables import EN_PASSANT_KEYS, TURN_KEY, table_word
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
-_DARK = np.uint64(0xAA55AA55AA55AA55)
-
-
-@inlined
-def _castling_key(rooks: np.uint64) -> np.uint64:
-    key = _ZERO
-    while rooks != _ZERO:
-        key ^= table_word(CASTLING_KEYS + np.uint64(trailing_zeros(rooks)))
-        rooks &= rooks - _ONE
-    return key
+DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
+"""a1 is one of them."""
 
 
 @inlined
 def _moved(board: np.uint64, stay: np.uint64, origin: np.uint64, target: np.uint64) -> np.uint64:
-    return (board & stay) | (((board >> origin) & _ONE) << target)
+    return (board & stay) | (((board >> origin) & ONE) << target)
 
 
 def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64) -> Position:
     king_target, rook_target = castling_targets(king, rook)
-    leave = (_ONE << king) | (_ONE << rook)
-    arrive = (_ONE << king_target) | (_ONE << rook_target)
+    leave = (ONE << king) | (ONE << rook)
+    arrive = (ONE << king_target) | (ONE << rook_target)
     black = np.uint64(position.turn)
-    key = position.key ^ TURN_KEY ^ _castling_key(position.castling & own)
+    key = position.key ^ TURN_KEY ^ castling_key(position.castling & own)
     key ^= piece_key(np.uint64(5), black, king) ^ piece_key(np.uint64(5), black, king_target)
     key ^= piece_key(np.uint64(3), black, rook) ^ piece_key(np.uint64(3), black, rook_target)
     if position.en_passant != np.uint8(0):
         key ^= table_word(EN_PASSANT_KEYS + np.uint64(position.en_passant))
-    rooks = (position.rooks & ~leave) | (_ONE << rook_target)
-    kings = (position.kings & ~leave) | (_ONE << king_target)
-    white = (position.white & ~leave) | (arrive if black == _ZERO else _ZERO)
-    state = np.uint8(0), np.uint8(_ONE - black), np.uint8(position.clock + np.uint8(1))
+    rooks = (position.rooks & ~leave) | (ONE << rook_target)
+    kings = (position.kings & ~leave) | (ONE << king_target)
+    white = (position.white & ~leave) | (arrive if black == ZERO else ZERO)
+    state = np.uint8(0), np.uint8(ONE - black), np.uint8(position.clock + np.uint8(1))
     pawns, knights, bishops, queens = position.pawns, position.knights, position.bishops, position.queens
     return Position(pawns, knights, bishops, rooks, queens, kings, white, position.castling & ~own, key, *state)
 
@@ -64,25 +55,25 @@ def _castle(position: Position, king: np.uint64, rook: np.uint64, own: np.uint64
 def play(position: Position, move: int) -> Position:
     """Position after a legal move."""
     origin, target, promotion = parts_of(np.int64(move))
-    origin_bit = _ONE << origin
-    target_bit = _ONE << target
+    origin_bit = ONE << origin
+    target_bit = ONE << target
     own = own_squares(position)
     black = np.uint64(position.turn)
-    moves_king = position.kings & origin_bit != _ZERO
-    if moves_king and own & target_bit != _ZERO:
+    moves_king = position.kings & origin_bit != ZERO
+    if moves_king and own & target_bit != ZERO:
         return _castle(position, origin, target, own)
 
-    moves_pawn = position.pawns & origin_bit != _ZERO
+    moves_pawn = position.pawns & origin_bit != ZERO
     key = position.key ^ TURN_KEY
     captured = target_bit
     if position.en_passant != np.uint8(0):
         square = np.uint64(position.en_passant)
         key ^= table_word(EN_PASSANT_KEYS + square)
         if moves_pawn and target == square:
-            captured = target_bit | (_ONE << (target ^ np.uint64(8)))
-            key ^= piece_key(_ZERO, _ONE - black, target ^ np.uint64(8))
+            captured = target_bit | (ONE << (target ^ np.uint64(8)))
+            key ^= piece_key(ZERO, ONE - black, target ^ np.uint64(8))
     stay = ~(origin_bit | captured)
-    captures = occupied_squares(position) & target_bit != _ZERO
+    captures = occupied_squares(position) & target_bit != ZERO
 
     kind = kind_at(position, origin)
     pawns = _moved(position.pawns, stay, origin, target)
@@ -92,7 +83,7 @@ def play(position: Position, move: int) -> Position:
     queens = _moved(position.queens, stay, origin, target)
     kings = _moved(position.kings, stay, origin, target)
     arrived = kind
-    if promotion != _ZERO:
+    if promotion != ZERO:
         arrived = promotion
         pawns ^= target_bit
         if promotion == np.uint64(4):
@@ -103,31 +94,31 @@ def play(position: Position, move: int) -> Position:
             bishops |= target_bit
         else:
             knights |= target_bit
-    white = (position.white & stay) | (target_bit if black == _ZERO else _ZERO)
+    white = (position.white & stay) | (target_bit if black == ZERO else ZERO)
     key ^= piece_key(kind, black, origin) ^ piece_key(arrived, black, target)
     if captures:
-        key ^= piece_key(kind_at(position, target), _ONE - black, target)
+        key ^= piece_key(kind_at(position, target), ONE - black, target)
 
     castling = position.castling & stay
     if moves_king:
         castling &= ~own
     if castling != position.castling:
-        key ^= _castling_key(position.castling ^ castling)
+        key ^= castling_key(position.castling ^ castling)
 
-    en_passant = _ZERO
+    en_passant = ZERO
     if moves_pawn and ((origin ^ target) == np.uint64(16)):
         side = (own ^ origin_bit) | target_bit
         other = (pawns | knights | bishops | rooks | queens | kings) & ~side
-        middle = (origin + target) >> _ONE
-        capturing = pawn_attacks(_ONE << middle, black != _ZERO) & pawns & other
-        if capturing != _ZERO:
+        middle = (origin + target) >> ONE
+        capturing = pawn_attacks(ONE << middle, black != ZERO) & pawns & other
+        if capturing != ZERO:
             king = np.uint64(trailing_zeros(kings & other))
             straight, diagonal = (rooks | queens) & side, (bishops | queens) & side
-            if en_passant_pawns(capturing, middle, king, straight, diagonal, side | other) != _ZERO:
+            if en_passant_pawns(capturing, middle, king, straight, diagonal, side | other) != ZERO:
                 en_passant = middle
                 key ^= table_word(EN_PASSANT_KEYS + en_passant)
     clock = np.uint8(0) if moves_pawn or captures else np.uint8(position.clock + np.uint8(1))
-    state = np.uint8(en_passant), np.uint8(_ONE - black), clock
+    state = np.uint8(en_passant), np.uint8(ONE - black), clock
     return Position(pawns, knights, bishops, rooks, queens, kings, white, castling, key, *state)
 
 
@@ -148,11 +139,11 @@ def hash_key(position: Position) -> np.uint64:
 
 def insufficient_material(position: Position) -> bool:
     """Whether neither side has the material for any mate: bare kings, one knight, or bishops of one square colour."""
-    if position.pawns | position.rooks | position.queens != _ZERO:
+    if position.pawns | position.rooks | position.queens != ZERO:
         return False
-    if position.knights != _ZERO:
+    if position.knights != ZERO:
         return popcount(position.knights | position.bishops) == 1
-    return bool(position.bishops & _DARK == _ZERO) or bool(position.bishops & ~_DARK == _ZERO)
+    return bool(position.bishops & DARK_SQUARES == ZERO) or bool(position.bishops & ~DARK_SQUARES == ZERO)
 
 
 def transform(position: Position, symmetry: int) -> Position:

@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, trailing_zeros
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, PIECE_KEYS, TURN_KEY, table_word
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _LAST_SQUARE = np.uint64(63)
 
 
@@ -75,11 +73,11 @@ def parts_of(move: np.int64) -> tuple[np.uint64, np.uint64, np.uint64]:
 def kind_at(position: Position, square: np.uint64) -> np.uint64:
     """Kind of the piece on a square, 0 for a pawn to 5 for a king; 0 for an empty one too."""
     return (
-        ((position.knights >> square) & _ONE)
-        + (((position.bishops >> square) & _ONE) << _ONE)
-        + ((position.rooks >> square) & _ONE) * np.uint64(3)
-        + (((position.queens >> square) & _ONE) << np.uint64(2))
-        + ((position.kings >> square) & _ONE) * np.uint64(5)
+        ((position.knights >> square) & ONE)
+        + (((position.bishops >> square) & ONE) << ONE)
+        + ((position.rooks >> square) & ONE) * np.uint64(3)
+        + (((position.queens >> square) & ONE) << np.uint64(2))
+        + ((position.kings >> square) & ONE) * np.uint64(5)
     )
 
 
@@ -89,20 +87,27 @@ def piece_key(kind: np.uint64, black: np.uint64, square: np.uint64) -> np.uint64
     return table_word(PIECE_KEYS + (kind << np.uint64(7)) + (black << np.uint64(6)) + square)
 
 
+@inlined
+def castling_key(rooks: np.uint64) -> np.uint64:
+    """Part of the hash key that the rooks make which may still castle."""
+    key = ZERO
+    while rooks != ZERO:
+        key ^= table_word(CASTLING_KEYS + np.uint64(trailing_zeros(rooks)))
+        rooks &= rooks - ONE
+    return key
+
+
 def position_key(position: Position) -> np.uint64:
     """Hash key of a position by its other fields, the clock left out; ``play`` keeps it up to date."""
-    key = TURN_KEY if position.turn != np.uint8(0) else _ZERO
+    key = TURN_KEY if position.turn != np.uint8(0) else ZERO
     boards = (position.pawns, position.knights, position.bishops, position.rooks, position.queens, position.kings)
     for kind in range(6):
         board = boards[kind]
-        while board != _ZERO:
+        while board != ZERO:
             square = np.uint64(trailing_zeros(board))
-            key ^= piece_key(np.uint64(kind), (~position.white >> square) & _ONE, square)
-            board &= board - _ONE
-    rooks = position.castling
-    while rooks != _ZERO:
-        key ^= table_word(CASTLING_KEYS + np.uint64(trailing_zeros(rooks)))
-        rooks &= rooks - _ONE
+            key ^= piece_key(np.uint64(kind), (~position.white >> square) & ONE, square)
+            board &= board - ONE
+    key ^= castling_key(position.castling)
     if position.en_passant != np.uint8(0):
         key ^= table_word(EN_PASSANT_KEYS + np.uint64(position.en_passant))
     return key
@@ -116,7 +121,7 @@ def turned_over(position: Position) -> Position:
     white, castling = byte_swap(occupied_squares(position) & ~position.white), byte_swap(position.castling)
     en_passant = np.uint8(position.en_passant ^ np.uint8(56)) if position.en_passant != np.uint8(0) else np.uint8(0)
     state = en_passant, np.uint8(np.uint8(1) - position.turn), position.clock
-    return Position(pawns, knights, bishops, rooks, queens, kings, white, castling, _ZERO, *state)
+    return Position(pawns, knights, bishops, rooks, queens, kings, white, castling, ZERO, *state)
 
 
 def with_key(position: Position) -> Position:
@@ -135,7 +140,7 @@ INITIAL_POSITION = with_key(
         kings=np.uint64(0x1000000000000010),
         white=np.uint64(0x000000000000FFFF),
         castling=np.uint64(0x8100000000000081),
-        key=_ZERO,
+        key=ZERO,
         en_passant=np.uint8(0),
         turn=np.uint8(0),
         clock=np.uint8(0),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -67,24 +69,21 @@ def parse_go(words: Sequence[str]) -> Go:
         A number is missing or is none.
     """
     found: dict[str, Any] = {}
-    place = 0
-    while place < len(words):
-        word = words[place]
-        place += 1
+    rest = deque(words)
+    while rest:
+        word = rest.popleft()
         if word in _FLAGS:
             found[word] = True
         elif word in _NUMBERS:
-            text = words[place] if place < len(words) else ""
-            place += 1
+            text = rest.popleft() if rest else ""
             number = whole_number(text, -(10**18))
             if number is None:
                 raise BadInputError(f"go {word} needs a whole number, got {text!r}")
             found[word] = min(number, _MOST_NUMBER)
         elif word == _MOVES:
-            begin = place
-            while place < len(words) and words[place] not in (*_NUMBERS, *_FLAGS):
-                place += 1
-            found[_MOVES] = tuple(words[begin:place])
+            found[_MOVES] = ()
+            while rest and rest[0] not in (*_NUMBERS, *_FLAGS):
+                found[_MOVES] += (rest.popleft(),)
     return Go(**found)
 
 
@@ -185,9 +184,7 @@ class GameLine:
     def _go_to(self, fen: str, texts: Sequence[str], chess960: bool) -> None:
         if self._start != (fen, chess960):
             self._begin(fen, chess960=chess960)
-        common = 0
-        while common < min(len(texts), len(self._texts)) and texts[common] == self._texts[common]:
-            common += 1
+        common = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(texts, self._texts, strict=False))))
         while len(self._texts) > common:
             self._texts.pop()
             self._positions.pop()

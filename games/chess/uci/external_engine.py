@@ -304,18 +304,10 @@ class UciEngine:
         if self._protocol is not None:
             return
         _running.add(self)
+        # Ctrl-C in the terminal is for this process, which ends the engine then.
+        starting = _Conversation.popen(self.command, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            self._protocol = self._wait(
-                _submitted(
-                    _Conversation.popen(
-                        self.command,
-                        stderr=subprocess.DEVNULL,
-                        # Ctrl-C in the terminal is for this process, which ends the engine then.
-                        start_new_session=True,
-                    )
-                ),
-                self.timeout,
-            )[1]
+            self._protocol = self._wait(_submitted(starting), self.timeout)[1]
         except (OSError, FutureTimeoutError) as error:
             raise EngineStartError(f"engine {self.name} cannot be run: {error}") from error
         process = self.process

@@ -1,19 +1,31 @@
-"""A UCI engine as a player, and as what gives scores that are graded."""
+"""UCI engines as players, and as what gives scores that are graded.
+
+A player's text is ``uci:PROGRAM``, then limits and options, as in ``uci:/usr/games/stockfish,nodes=1000,Hash=16``. The
+program may have arguments: ``uci:gnuchess --uci,seconds=0.1``. ``timeout`` is the time in seconds after which the
+engine counts as hung; every other name is a UCI option of the engine, and ``option.NAME`` is one as well, should its
+name be that of a limit.
+
+An engine that crashes, prints nonsense or chooses an illegal move is started anew and asked once more. If it fails
+again, or has hung, the player has failed over this move: its game is lost, or its position has no score.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import chess
 import chess.engine
 
 from glem.core.errors import BadInputError
+from glem.core.files.digests import file_digest
+from glem.core.game.game import ExternalPlayers
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
-from glem.core.players.spec import split_program
 from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import (
@@ -64,8 +76,6 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngin
     BadInputError
         There is no such program, or an option makes no sense.
     """
-    parts = split_program(spec.evaluation)
-    assert parts is not None
     timeout = None
     options = {}
     for name, value in spec.options:
@@ -77,7 +87,7 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngin
             )
         else:
             options[name.removeprefix(_PREFIX)] = value
-    command = engine_command(parts[1])
+    command = engine_command(spec.evaluation.partition(":")[2])
     return UciEngine(command, options, timeout=timeout or _USUAL_TIMEOUT, show_results=show_results), timeout
 
 
@@ -249,3 +259,27 @@ def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
     win, draw, loss = (max(part, _LEAST_PART * whole) for part in answer.results)
     total = win + draw + loss
     return win / total, draw / total, loss / total
+
+
+def _digest(spec: PlayerSpec) -> str:
+    program = Path(engine_of(spec)[0].command[0]).resolve()
+    found = program.stat()
+    return _file_digest(str(program), found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(64)
+def _file_digest(path: str, _modified: int, _size: int) -> str:
+    try:
+        return file_digest(path)
+    except PermissionError:
+        # What may be executed need not be readable.
+        return ""
+
+
+UCI_PLAYERS = ExternalPlayers(
+    name="uci",
+    description="UCI engines: uci:PROGRAM, limits, timeout= in seconds, and options of the engine such as Hash=16.",
+    digest=lambda _game, spec: _digest(spec),
+    make_player=lambda _game, spec: UciPlayer(spec),
+    make_scoring=lambda _game, spec: UciScoring(spec),
+)

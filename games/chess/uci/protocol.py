@@ -320,22 +320,16 @@ class _Session:
             shown.append(analysis.lines)
             self._show(analysis)
 
-        def search(limits: Limits, stop: threading.Event) -> None:
-            found.append(
-                self._engine.analyse(
-                    lines=self._lines, limits=limits, stop=stop, on_iteration=show, exclude=self._excluded(go)
-                )
-            )
-
         def think(stop: threading.Event) -> None:
-            watch = None
+            watch, own, excluded = None, limits, self._excluded(go)
             if go.ponder:
                 # The clock runs from the expected move on, whenever that is made.
                 watch = threading.Thread(target=_end_after, args=(hit, _seconds_of(limits), stop), daemon=True)
                 watch.start()
-                search(attrs.evolve(limits, seconds=None, clock=None), stop)
-            else:
-                search(limits, stop)
+                own = attrs.evolve(limits, seconds=None, clock=None)
+            found.append(
+                self._engine.analyse(lines=self._lines, limits=own, stop=stop, on_iteration=show, exclude=excluded)
+            )
             while (is_bare or go.ponder) and not (ended.is_set() or hit.is_set() or stop.wait(_LOOK_SECONDS)):
                 # Whoever asks for no end, or ponders, waits for no answer before the word for it.
                 continue

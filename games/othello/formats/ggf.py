@@ -21,9 +21,8 @@ from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords
 from glem.core.search.results import Clock
 from glem.games.othello import rules
-from glem.games.othello.formats.score_conventions import Convention
 from glem.games.othello.formats.text_fields import not_empty
-from glem.games.othello.formats.transcripts import validated_games
+from glem.games.othello.formats.transcripts import GameChecks
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
@@ -185,10 +184,10 @@ def played(game: GgfGame) -> tuple[list[int], dict[bool, Clock | None]]:
     clocks = {True: game.black_clock, False: game.white_clock}
     moves: list[int] = []
     for is_black, move, seconds in game.moves:
-        if is_black != black and _is_legal(position, rules.PASS):
+        if is_black != black and rules.listed_moves(position) == [rules.PASS]:
             position, black = rules.play(position, rules.PASS), not black
             moves.append(rules.PASS)
-        if is_black != black or not _is_legal(position, move):
+        if is_black != black or move not in rules.listed_moves(position):
             side = "black" if is_black else "white"
             raise BadInputError(f"move {len(moves) + 1}, {format_square(move)} of {side}, is illegal")
         clocks[is_black] = after_move(clocks[is_black], seconds)
@@ -202,13 +201,6 @@ def after_move(clock: Clock | None, seconds: float) -> Clock | None:
     if clock is None:
         return None
     return Clock(max(clock.remaining - seconds + clock.increment, _LEAST_CLOCK), clock.increment)
-
-
-def _is_legal(position: rules.Position, move: int) -> bool:
-    places = int(rules.mobility(position.own, position.opponent))
-    if move == rules.PASS:
-        return not places and bool(rules.mobility(position.opponent, position.own))
-    return bool(places >> move & 1)
 
 
 def recognizes(head: bytes) -> bool:
@@ -237,7 +229,7 @@ def read_ggf(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max
 
 
 def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool) -> Iterator[GameRecords]:
-    convention: Convention | None = None
+    checks = GameChecks(game)
     for block in blocks:
         lines: list[int] = []
         games: list[GgfGame] = []
@@ -258,7 +250,7 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
         def place(index: int, lines: list[int] = lines) -> str:
             return f"{path}:{lines[index]}"
 
-        bad = BadRecords(len(games), place)
+        bad = BadRecords(len(games), place, skip_bad)
         bad.mark(np.array([problem != "" for problem in problems], np.bool_), problems.__getitem__)
         moves = [move for one in games for move in one.moves]
         sides = np.array([1 if is_black else -1 for is_black, _, _ in moves], np.int8)
@@ -280,8 +272,7 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
             start_side=np.array([1 if one.black_to_move else -1 for one in games], np.int8),
             source=path.name,
         )
-        records, convention = validated_games(game, records, sides, convention, bad, skip_bad=skip_bad)
-        yield records
+        yield checks.validated(records, sides, bad)
 
 
 def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
@@ -302,8 +293,8 @@ def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
         tags = {
             "GM": "Othello",
             "PC": "glem",
-            "PB": _name(records, index, "first_player"),
-            "PW": _name(records, index, "second_player"),
+            "PB": records.name("first_player", index).translate(_BRACKETS) or "?",
+            "PW": records.name("second_player", index).translate(_BRACKETS) or "?",
             "RE": _result(records, index),
             "TY": "8",
             "BO": f"8 {board}",
@@ -314,19 +305,13 @@ def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
         yield f"(;{heading}{moves};)\n".encode()
 
 
-def _name(records: GameRecords, index: int, column: str) -> str:
-    if column not in records.names:
-        return "?"
-    return records.names[column][int(records.extra[column][index])].translate(_BRACKETS) or "?"
-
-
 def _result(records: GameRecords, index: int) -> str:
     score, ending = float(records.score[index]), ""
     if math.isnan(score) and records.theoretical_ply[index] == records.lengths[index]:
         score = float(records.theoretical_score[index])
     if math.isnan(score) and "result" in records.extra:
         score = _SQUARES * float(records.extra["result"][index])
-        ending = _ENDS.get(_name(records, index, "end"), "")
+        ending = _ENDS.get(records.name("end", index), "")
     return "?" if math.isnan(score) else f"{score:+.3f}{ending}"
 
 

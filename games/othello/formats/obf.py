@@ -16,7 +16,7 @@ from glem.core.files.packed import line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
 from glem.games.othello.notation import parse_position, parse_square
-from glem.games.othello.rules import PASS, Position, legal_moves
+from glem.games.othello.rules import PASS, Position, listed_moves
 
 _FIRST_LINE = re.compile(
     rb"\s*(?:%[^\n]*\n\s*)*[-._XxOo*BbWw]{64}[ \t]*[XxOo*BbWw][ \t]*;[ \t]*(?:[A-Ha-h][1-8]|--|[Pp][AaSs]|\r?\n|$)"
@@ -35,8 +35,7 @@ def _parse_line(text: str, game: Game) -> tuple[Position, float]:
     board, *entries = text.split(";")
     # A message must not quote a line of a megabyte; what is longer than this is no position either way.
     position: Position = parse_position(board.strip()[:_LONGEST_BOARD])
-    buffer = np.zeros(game.max_moves, np.int32)
-    legal = set(buffer[: legal_moves(position, buffer, 0)].tolist())
+    legal = listed_moves(position)
     low, high = game.score_bounds
     scores: dict[int, float] = {}
     for entry in entries:

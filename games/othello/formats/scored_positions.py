@@ -6,59 +6,36 @@ missing, ``X`` is to move.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
 from glem.core.positions.validation import BadRecords
-from glem.games.othello.formats.text_fields import (
-    ABSENT,
-    BAD,
-    excerpt,
-    is_blank,
-    is_table,
-    not_empty,
-    numbers,
-    skip_blanks,
-    table_blocks,
-)
+from glem.games.othello.formats.text_fields import ABSENT, BAD, Spans, TableFormat, lines_of, not_empty, skip_blanks
 
 _GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
 _EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "position": ("obf", "position", "board"),
-    "score": ("score", "value", "label"),
-}
+TABLE = TableFormat(
+    {"position": ("obf", "position", "board"), "score": ("score", "value", "label")}, required=("position", "score")
+)
 _FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}[ \t]*[XxOo*BbWw]?[ \t,;]*[+-]?\d")
 
 
-def _content_table(black: bytes, white: bytes, empty: bytes) -> NDArray[np.uint8]:
-    table = np.full(256, _OTHER, np.uint8)
-    for value, characters in ((_EMPTY, empty), (_BLACK, black), (_WHITE, white)):
-        table[list(characters)] = value
-    return table
-
-
-_CONTENT = _content_table(b"Xx*Bb#", b"OoWw0", b"-._")
+_CONTENT = char.classes((b"Xx*Bb#", _BLACK), (b"OoWw0", _WHITE), (b"-._", _EMPTY), other=_OTHER)
 # A zero behind the board is a score, no side to move.
-_SIDE = _content_table(b"Xx*Bb", b"OoWw", b"")
+_SIDE = char.classes((b"Xx*Bb", _BLACK), (b"OoWw", _WHITE), other=_OTHER)
 
 
 def recognizes_lines(head: bytes) -> bool:
     """Whether the first bytes of a file look like lines of positions."""
     return _FIRST_BOARD.match(head) is not None
-
-
-def recognizes_table(head: bytes) -> bool:
-    """Whether the first bytes of a file look like a table with columns of positions and scores."""
-    return is_table(head, _COLUMNS, tuple(_COLUMNS))
 
 
 @kernel
@@ -102,8 +79,8 @@ def _check_lines(
     game: Game,
     path: Path,
     block: LineBlock,
-    boards: tuple[NDArray[np.int64], NDArray[np.int64]],
-    scores: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+    boards: Spans,
+    scores: Spans | None,
     skip_bad: bool,
     unscored: bool = False,
 ) -> ScoredPositions:
@@ -111,33 +88,26 @@ def _check_lines(
     count = len(block.starts)
     own, opponent = np.empty(count, np.uint64), np.empty(count, np.uint64)
     behind, state = np.empty(count, np.int64), np.empty(count, np.uint8)
-    starts, ends = boards
-    _board_lines(block.data, starts, ends, _CONTENT, _SIDE, own, opponent, behind, state)
+    _board_lines(*boards, _CONTENT, _SIDE, own, opponent, behind, state)
+    rest = boards.behind(behind)
     if scores is None:
-        scores = behind, ends
+        scores = rest
     else:
-        state[(state == _GOOD) & (behind < ends) & ~is_blank(block.data, behind, ends)] = _NO_SIDE
-    score, score_state = numbers(block.data, *scores)
+        state[(state == _GOOD) & ~rest.is_blank()] = _NO_SIDE
+    score, score_state = scores.numbers()
     low, high = game.score_bounds
-
-    def found(index: int) -> str:
-        return excerpt(block.data, int(behind[index]), int(ends[index]))
-
-    def score_text(index: int) -> str:
-        return excerpt(block.data, int(scores[0][index]), int(scores[1][index]))
-
-    blank = is_blank(block.data, block.starts, block.ends)
-    bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}")
+    blank = lines_of(block).is_blank()
+    bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}", skip_bad)
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
-    bad.mark(state == _NO_BOARD, lambda index: f"{found(index)} stands where X, O or - is needed (64 squares)")
-    bad.mark(state == _NO_SIDE, lambda index: f"{found(index)} stands where the side to move, X or O, should")
+    bad.mark(state == _NO_BOARD, lambda index: f"{rest.excerpt(index)} stands where X, O or - is needed (64 squares)")
+    bad.mark(state == _NO_SIDE, lambda index: f"{rest.excerpt(index)} stands where the side to move, X or O, should")
     if not unscored:
         bad.mark((score_state == ABSENT) & ~blank, lambda _: "there is no score")
-    bad.mark(score_state == BAD, lambda index: f"{score_text(index)} is no score")
+    bad.mark(score_state == BAD, lambda index: f"{scores.excerpt(index)} is no score")
     bad.mark(
         (score < low) | (score > high), lambda index: f"the score {score[index]:g} is not between {low} and {high}"
     )
-    problems = bad.problems(skip_bad=skip_bad, limit=count)
+    problems = bad.problems(limit=count)
     good = ~bad.mask & ~blank
     return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], problems)
 
@@ -168,7 +138,7 @@ def read_position_lines(
         The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false.
     """
     chunks = (
-        _check_lines(game, path, block, (block.starts, block.ends), None, skip_bad, unscored)
+        _check_lines(game, path, block, lines_of(block), None, skip_bad, unscored)
         for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes)
     )
     return not_empty(chunks, path, "no positions; expected lines of 64 squares, the side to move and a score")
@@ -182,5 +152,5 @@ def read_position_table(
     The position's column is called ``obf``, ``position`` or ``board``, that of the score ``score``, ``value`` or
     ``label``; other columns are not looked at. All else as in :func:`read_position_lines`.
     """
-    for block in table_blocks(path, _COLUMNS, tuple(_COLUMNS), lines=chunk_positions, max_bytes=max_bytes):
-        yield _check_lines(game, path, block.rows, block.spans("position"), block.spans("score"), skip_bad)
+    for block in TABLE.blocks(path, lines=chunk_positions, max_bytes=max_bytes):
+        yield _check_lines(game, path, block.rows, block.column("position"), block.column("score"), skip_bad)

@@ -2,31 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
-from glem.core.game.records import ScoredPositions
+from glem.core.game.records import GameRecords, ScoredPositions
 
 _GOOD, ABSENT, BAD = 0, 1, 2
 """What a line holds where a number is looked for."""
 
 
-class _Read(Protocol):
-    """What a reader hands out: good rows, and lines on the bad ones."""
-
-    @property
-    def problems(self) -> tuple[str, ...]: ...
-
-    def __len__(self) -> int: ...
-
-
-_Part = TypeVar("_Part", bound=_Read)
+_Part = TypeVar("_Part", GameRecords, ScoredPositions)
+"""What a reader hands out: good rows, and lines on the bad ones."""
 
 _MAX_DIGITS = 9
 _SHOWN = 16
@@ -98,105 +91,47 @@ def _numbers(data: Any, starts: Any, ends: Any, most: int, values: Any, state: A
             at = skip_blanks(data, after, end)
 
 
-def numbers(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, most: int = 1
-) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """Read the first number out of each span of a text.
+class Spans(NamedTuple):
+    """Spans of a text, L of them; an empty one holds nothing.
 
-    Parameters
-    ----------
-    data
-        uint8 [B].
-    starts, ends
-        int64 [L]: the spans; an empty one holds no number.
-    most
-        Most numbers that a span may hold.
-
-    Returns
-    -------
-    values
-        float32 [L], nan where there is no number.
-    state
-        uint8 [L]: 0 for one number, :data:`ABSENT`, or :data:`BAD` for anything else than so many numbers.
+    ``data`` is uint8 [B]; span ``i`` is ``data[starts[i]:ends[i]]`` (both int64 [L]).
     """
-    values = np.empty(len(starts), np.float32)
-    state = np.empty(len(starts), np.uint8)
-    _numbers(data, starts, ends, most, values, state)
-    return values, state
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def behind(self, at: NDArray[np.int64]) -> "Spans":
+        """Give the rest of each span from an index on: int64 [L]."""
+        return self._replace(starts=at)
+
+    def numbers(self, *, most: int = 1) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+        """Read the first number out of each span, which may hold at most so many.
+
+        Returns
+        -------
+        values
+            float32 [L], nan where there is no number.
+        state
+            uint8 [L]: 0 for one number, :data:`ABSENT`, or :data:`BAD` for anything else than so many numbers.
+        """
+        values, state = np.empty(len(self.starts), np.float32), np.empty(len(self.starts), np.uint8)
+        _numbers(*self, most, values, state)
+        return values, state
+
+    def is_blank(self) -> NDArray[np.bool_]:
+        """Tell which spans hold nothing but blanks and separators: bool [L]."""
+        return np.asarray(self.numbers()[1] == ABSENT)
+
+    def excerpt(self, index: int) -> str:
+        """Show the first bytes of a span behind its blanks, readable on one line."""
+        text = self.data[self.starts[index] : self.ends[index]].tobytes().decode("latin-1").lstrip(" \t,;")
+        return f"{text[:_SHOWN]!a}{'...' if len(text) > _SHOWN else ''}"
 
 
-@kernel
-def _column_spans(data: Any, starts: Any, ends: Any, delimiter: int, column: int, spans: Any) -> None:
-    for line in range(starts.shape[0]):
-        at = starts[line]
-        end = ends[line]
-        current = 0
-        while current < column and at < end:
-            if data[at] == delimiter:
-                current += 1
-            at += 1
-        stop = at
-        if current == column:
-            while stop < end and data[stop] != delimiter:
-                stop += 1
-        while at < stop and data[at] == char.QUOTATION_MARK:
-            at += 1
-        while stop > at and (data[stop - 1] == char.QUOTATION_MARK or data[stop - 1] == char.CARRIAGE_RETURN):
-            stop -= 1
-        spans[0, line] = at
-        spans[1, line] = stop
-
-
-def is_blank(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which spans of a text hold nothing but blanks and separators: bool [L]."""
-    return np.asarray(numbers(data, starts, ends)[1] == ABSENT)
-
-
-def _header_columns(
-    header: str, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]
-) -> tuple[str, dict[str, int]]:
-    """Find columns in a header line.
-
-    Parameters
-    ----------
-    header
-        Column names between commas, semicolons or tabs.
-    wanted
-        What is looked for, to the names that it goes by, in lower case.
-    required
-        What must be there.
-
-    Returns
-    -------
-    delimiter, columns
-        The delimiter, and what was found to its place, from 0.
-
-    Raises
-    ------
-    BadInputError
-        Two columns go by names of one thing, or a required one is missing.
-    """
-    delimiter = max(",;\t", key=header.count)
-    names = [name.strip(' \t\r"').lower() for name in header.split(delimiter)]
-    columns = {}
-    for thing, known in wanted.items():
-        found = [place for place, name in enumerate(names) if name in known]
-        if len(found) > 1:
-            raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
-        if found:
-            columns[thing] = found[0]
-        elif thing in required:
-            raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
-    return delimiter, columns
-
-
-def is_table(head: bytes, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str]) -> bool:
-    """Whether the first bytes of a file look like a table with the required columns."""
-    try:
-        _header_columns(head.split(b"\n", 1)[0].decode("ascii", "replace"), wanted, required)
-    except BadInputError:
-        return False
-    return True
+def lines_of(block: LineBlock) -> Spans:
+    """Whole lines of a block."""
+    return Spans(block.data, block.starts, block.ends)
 
 
 def not_empty(parts: Iterable[_Part], path: Path, expected: str) -> Iterator[_Part]:
@@ -217,49 +152,86 @@ class Table(NamedTuple):
     delimiter: str
     columns: Mapping[str, int]
 
-    def spans(self, thing: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where a column lies: starts and ends, int64 [L]; empty where a line has no such column.
+    def column(self, thing: str) -> Spans:
+        """Where a column lies; empty where a line has no such column.
 
         Quotes around a value are left out; a delimiter between quotes is not understood.
         """
-        data, starts, ends, _ = self.rows
-        spans = np.empty((2, len(starts)), np.int64)
-        _column_spans(data, starts, ends, ord(self.delimiter), self.columns[thing], spans)
-        return spans[0], spans[1]
+        data, starts, ends = lines_of(self.rows)
+        delimiters = np.append(np.flatnonzero(data == ord(self.delimiter)), len(data))
+        # Of each line the delimiter behind the column, and the one before it.
+        behind = np.searchsorted(delimiters, starts) + self.columns[thing]
+        before, behind = (delimiters[np.minimum(place, len(delimiters) - 1)] for place in (behind - 1, behind))
+        at = np.minimum(before + 1, ends) if self.columns[thing] else starts
+        stop = np.minimum(behind, ends)
+        inner = np.append(np.flatnonzero(data != char.QUOTATION_MARK), len(data))
+        at = np.minimum(inner[np.searchsorted(inner, at)], stop)
+        inner = np.append(-1, np.flatnonzero((data != char.QUOTATION_MARK) & (data != char.CARRIAGE_RETURN)))
+        stop = np.maximum(inner[np.searchsorted(inner, stop) - 1] + 1, at)
+        return Spans(data, at, stop)
 
 
-def table_blocks(
-    path: Path, wanted: Mapping[str, tuple[str, ...]], required: Sequence[str], *, lines: int, max_bytes: int
-) -> Iterator[Table]:
-    """Read a table with a header line in blocks of rows.
+@define(frozen=True)
+class TableFormat:
+    """Tables with a header line, whose columns lie between commas, semicolons or tabs.
 
     Parameters
     ----------
-    path, lines, max_bytes
-        As in :func:`glem.core.files.packed.line_blocks`.
-    wanted, required
-        As in :func:`_header_columns`.
-
-    Raises
-    ------
-    BadInputError
-        The file is empty, cannot be read, or its header is not as it must be.
+    columns
+        What is looked for, to the names that it goes by, in lower case.
+    required
+        What must be there.
     """
-    delimiter, columns = "", dict[str, int]()
-    for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
-        rows = block
-        if block.first_number == 1:
-            try:
-                delimiter, columns = _header_columns(block.text(0), wanted, required)
-            except BadInputError as error:
-                raise BadInputError(f"{path}:1: {error}") from None
-            rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
-        yield Table(rows, delimiter, columns)
-    if not columns:
-        raise BadInputError(f"{path}: the file is empty, expected a header line")
 
+    columns: Mapping[str, tuple[str, ...]]
+    required: Sequence[str]
 
-def excerpt(data: NDArray[np.uint8], at: int, end: int) -> str:
-    """Show the first bytes of a span behind its blanks, readable on one line."""
-    text = data[at:end].tobytes().decode("latin-1").lstrip(" \t,;")
-    return f"{text[:_SHOWN]!a}{'...' if len(text) > _SHOWN else ''}"
+    def recognizes(self, head: bytes) -> bool:
+        """Whether the first bytes of a file look like such a table."""
+        try:
+            self._found_in(head.split(b"\n", 1)[0].decode("ascii", "replace"))
+        except BadInputError:
+            return False
+        return True
+
+    def _found_in(self, header: str) -> tuple[str, dict[str, int]]:
+        """Find the delimiter of a header line, and what it names to its place, from 0.
+
+        Raises
+        ------
+        BadInputError
+            Two columns go by names of one thing, or a required one is missing.
+        """
+        delimiter = max(",;\t", key=header.count)
+        names = [name.strip(' \t\r"').lower() for name in header.split(delimiter)]
+        columns = {}
+        for thing, known in self.columns.items():
+            found = [place for place, name in enumerate(names) if name in known]
+            if len(found) > 1:
+                raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
+            if found:
+                columns[thing] = found[0]
+            elif thing in self.required:
+                raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
+        return delimiter, columns
+
+    def blocks(self, path: Path, *, lines: int, max_bytes: int) -> Iterator[Table]:
+        """Read a table in blocks of rows; arguments as in :func:`glem.core.files.packed.line_blocks`.
+
+        Raises
+        ------
+        BadInputError
+            The file is empty, cannot be read, or its header is not as it must be.
+        """
+        delimiter, columns = "", dict[str, int]()
+        for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
+            rows = block
+            if block.first_number == 1:
+                try:
+                    delimiter, columns = self._found_in(block.text(0))
+                except BadInputError as error:
+                    raise BadInputError(f"{path}:1: {error}") from None
+                rows = LineBlock(block.data, block.starts[1:], block.ends[1:], 2)
+            yield Table(rows, delimiter, columns)
+        if not columns:
+            raise BadInputError(f"{path}: the file is empty, expected a header line")

@@ -10,7 +10,7 @@ the game and a number that is 10 on every line of the published book.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +27,17 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
-from glem.games.othello.formats.text_fields import (
-    BAD,
-    Table,
-    excerpt,
-    is_blank,
-    is_table,
-    not_empty,
-    numbers,
-    skip_blanks,
-    table_blocks,
-)
+from glem.games.othello.formats.text_fields import BAD, Spans, Table, TableFormat, lines_of, not_empty, skip_blanks
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "moves": ("game_moves", "moves", "transcript", "game"),
-    "score": ("winner", "score", "result", "black_score"),
-}
+TABLE = TableFormat(
+    {
+        "moves": ("game_moves", "moves", "transcript", "game"),
+        "score": ("winner", "score", "result", "black_score"),
+    },
+    required=("moves",),
+)
 _FIRST_MOVES = re.compile(rb"\s*(?:[a-hA-H][1-8]\s*){2}")
 _FIRST_COLORED_MOVE = re.compile(rb"\s*[+-][a-h][1-8]")
 _NO_MOVE = 255
@@ -61,7 +54,7 @@ def _move_table() -> NDArray[np.uint8]:
     return table
 
 
-_TABLE = _move_table()
+_MOVES = _move_table()
 
 
 @define(frozen=True, eq=False)
@@ -80,8 +73,8 @@ class MoveLines:
         float32 [L]: score of the game, nan where there is none.
     bad
         bool [L]: whether something else than moves and a score stands on the line.
-    at
-        int64 [L]: where that begins.
+    rest
+        Where that begins, up to the ends of the lines.
     """
 
     moves: NDArray[np.uint8]
@@ -89,7 +82,7 @@ class MoveLines:
     sides: NDArray[np.int8]
     score: NDArray[np.float32]
     bad: NDArray[np.bool_]
-    at: NDArray[np.int64]
+    rest: Spans
 
 
 @kernel
@@ -123,69 +116,55 @@ def _write_moves(
 
 
 def _moves_of(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, signs: bool = False
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
-    """Read moves, offsets and sides as :class:`MoveLines` has them, and the index behind each span's moves, int64 [L].
+    spans: Spans, *, signs: bool = False
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int8], Spans]:
+    """Read moves, offsets and sides as :class:`MoveLines` has them, and what stands behind each span's moves.
 
     With ``signs`` each move has its side's sign before it, and there are no blanks between moves.
     """
-    moves = np.empty(len(data) // 2 + 1, np.uint8)
+    count = len(spans.starts)
+    moves = np.empty(len(spans.data) // 2 + 1, np.uint8)
     sides = np.zeros(len(moves), np.int8)
-    offsets, behind = np.zeros(len(starts) + 1, np.int64), np.empty(len(starts), np.int64)
-    _write_moves(data, starts, ends, _TABLE, int(signs), moves, sides, offsets, behind)
+    offsets, behind = np.zeros(count + 1, np.int64), np.empty(count, np.int64)
+    _write_moves(*spans, _MOVES, int(signs), moves, sides, offsets, behind)
     count = int(offsets[-1])
-    return moves[:count].copy(), offsets, sides[:count].copy(), behind
+    return moves[:count].copy(), offsets, sides[:count].copy(), spans.behind(behind)
 
 
-def move_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> MoveLines:
-    """Read lines like ``f5d6c3 -18``: moves, blanks between them allowed, then perhaps a blank or comma and a score.
-
-    Parameters
-    ----------
-    data
-        uint8 [B].
-    starts, ends
-        int64 [L]: the lines.
-    """
-    moves, offsets, sides, behind = _moves_of(data, starts, ends)
-    score, state = numbers(data, behind, ends)
-    joined = (np.diff(offsets) > 0) & ~is_blank(data, behind, np.minimum(behind + 1, ends))
-    return MoveLines(moves, offsets, sides, score, joined | (state == BAD), behind)
+def move_lines(lines: Spans) -> MoveLines:
+    """Read lines like ``f5d6c3 -18``: moves, blanks between them allowed, then perhaps a blank or comma and a score."""
+    moves, offsets, sides, rest = _moves_of(lines)
+    score, state = rest.numbers()
+    joined = (np.diff(offsets) > 0) & ~rest._replace(ends=np.minimum(rest.starts + 1, rest.ends)).is_blank()
+    return MoveLines(moves, offsets, sides, score, joined | (state == BAD), rest)
 
 
-def colored_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> MoveLines:
+def colored_lines(lines: Spans) -> MoveLines:
     """Read lines like ``+d3-c3+c4: -04 10``: moves with their side's sign, a colon, the score, a further number."""
-    moves, offsets, sides, behind = _moves_of(data, starts, ends, signs=True)
-    has_rest = behind < ends
-    has_colon = has_rest & (data[np.minimum(behind, len(data) - 1)] == char.COLON)
-    behind += has_colon
+    moves, offsets, sides, rest = _moves_of(lines, signs=True)
+    has_rest = rest.starts < rest.ends
+    has_colon = has_rest & (rest.data[np.minimum(rest.starts, len(rest.data) - 1)] == char.COLON)
+    rest = rest.behind(rest.starts + has_colon)
     # What the second number means is not known; it is 10 on every line of the published book.
-    score, state = numbers(data, behind, ends, most=2)
-    return MoveLines(moves, offsets, sides, score, (has_rest & ~has_colon) | (state == BAD), behind)
+    score, state = rest.numbers(most=2)
+    return MoveLines(moves, offsets, sides, score, (has_rest & ~has_colon) | (state == BAD), rest)
 
 
 def _table_lines(block: Table) -> MoveLines:
-    data = block.rows.data
-    starts, ends = block.spans("moves")
-    moves, offsets, sides, at = _moves_of(data, starts, ends)
-    bad = ~is_blank(data, at, ends)
-    score = np.full(len(starts), np.nan, np.float32)
+    moves, offsets, sides, rest = _moves_of(block.column("moves"))
+    bad, at = ~rest.is_blank(), rest.starts
+    score = np.full(len(bad), np.nan, np.float32)
     if "score" in block.columns:
-        starts, ends = block.spans("score")
-        score, state = numbers(data, starts, ends)
-        at = np.where(bad, at, starts)
+        scores = block.column("score")
+        score, state = scores.numbers()
+        at = np.where(bad, at, scores.starts)
         bad |= state == BAD
-    return MoveLines(moves, offsets, sides, score, bad, at)
+    return MoveLines(moves, offsets, sides, score, bad, lines_of(block.rows).behind(at))
 
 
 def recognizes_transcripts(head: bytes) -> bool:
     """Whether the first bytes of a file look like transcripts."""
     return _FIRST_MOVES.match(head) is not None
-
-
-def recognizes_table(head: bytes) -> bool:
-    """Whether the first bytes of a file look like a table with a column of moves."""
-    return is_table(head, _COLUMNS, ("moves",))
 
 
 def recognizes_logbook(head: bytes) -> bool:
@@ -225,8 +204,8 @@ def read_transcripts(
         The file cannot be read, has no games, or has a bad line and ``skip_bad`` is false.
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
-    lines = ((block, move_lines(block.data, block.starts, block.ends)) for block in blocks)
-    records = _checked_lines(game, path, lines, skip_bad=skip_bad)
+    checks = GameChecks(game)
+    records = (_checked(checks, path, block, move_lines(lines_of(block)), skip_bad) for block in blocks)
     return not_empty(records, path, "no games; expected lines like f5d6c3")
 
 
@@ -237,9 +216,9 @@ def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
     be missing, ``winner``, ``score``, ``result`` or ``black_score``; other columns are not looked at. All else as in
     :func:`read_transcripts`.
     """
-    blocks = table_blocks(path, _COLUMNS, ("moves",), lines=chunk_games, max_bytes=max_bytes)
-    lines = ((block.rows, _table_lines(block)) for block in blocks)
-    return _checked_lines(game, path, lines, skip_bad=skip_bad)
+    blocks = TABLE.blocks(path, lines=chunk_games, max_bytes=max_bytes)
+    checks = GameChecks(game)
+    yield from (_checked(checks, path, block.rows, _table_lines(block), skip_bad) for block in blocks)
 
 
 def read_logbook(
@@ -251,116 +230,75 @@ def read_logbook(
     finished game's moves contradict. Arguments, columns and errors are those of :func:`read_transcripts`.
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
-    lines = ((block, colored_lines(block.data, block.starts, block.ends)) for block in blocks)
-    records = _checked_lines(game, path, lines, convention="raw", skip_bad=skip_bad)
+    checks = GameChecks(game, "raw")
+    records = (_checked(checks, path, block, colored_lines(lines_of(block)), skip_bad) for block in blocks)
     return not_empty(records, path, "no games; expected lines like +d3-c3+c4: -04 10")
 
 
-def _checked_lines(
-    game: Game,
-    path: Path,
-    blocks: Iterable[tuple[LineBlock, MoveLines]],
-    *,
-    convention: Convention | None = None,
-    skip_bad: bool,
-) -> Iterator[GameRecords]:
-    """Check the games of a file by replay, a block of lines at a time.
-
-    Parameters
-    ----------
-    game
-        Othello.
-    path
-        The file, for messages.
-    blocks
-        The lines as text, and what was read from them.
-    convention
-        What the scores mean; if None, what most games agree with in the first block with known scores.
-    skip_bad
-        Leave bad lines out and count them instead of raising.
-
-    Raises
-    ------
-    BadInputError
-        A line is bad and ``skip_bad`` is false.
-    """
-    for block, lines in blocks:
-        records, convention = _checked(game, path, block, lines, convention, skip_bad)
-        yield records
-
-
-def _checked(
-    game: Game, path: Path, block: LineBlock, lines: MoveLines, convention: Convention | None, skip_bad: bool
-) -> tuple[GameRecords, Convention | None]:
-    kept = np.flatnonzero(~is_blank(block.data, block.starts, block.ends))
-    numbers_in_file = block.first_number + kept
+def _checked(checks: "GameChecks", path: Path, block: LineBlock, lines: MoveLines, skip_bad: bool) -> GameRecords:
+    """Check the games of a block of lines."""
+    kept = np.flatnonzero(~lines_of(block).is_blank())
+    numbers = np.arange(block.first_number, block.first_number + len(lines.bad), dtype=np.int64)
     records = GameRecords.from_moves(
-        lines.moves,
-        lines.offsets,
-        lines.score,
-        extra={"number": block.first_number + np.arange(len(lines.at), dtype=np.int64)},
-        source=path.name,
+        lines.moves, lines.offsets, lines.score, extra={"number": numbers}, source=path.name
     )
     if len(kept) < len(records):
         records = records.select(kept)
-
-    def rest(index: int) -> str:
-        return excerpt(block.data, int(lines.at[kept[index]]), int(block.ends[kept[index]]))
-
-    bad = BadRecords(len(kept), lambda index: f"{path}:{numbers_in_file[index]}")
-    bad.mark(lines.bad[kept], lambda index: f"{rest(index)} is neither a move (a1 to h8) nor the score")
+    rest = lines.rest
+    bad = BadRecords(len(kept), lambda index: f"{path}:{numbers[kept[index]]}", skip_bad)
+    bad.mark(lines.bad[kept], lambda index: f"{rest.excerpt(kept[index])} is neither a move (a1 to h8) nor the score")
     bad.mark(records.lengths == 0, lambda _: "the line has no moves")
     # Blank lines have no moves, so the flat columns agree.
-    return validated_games(game, records, lines.sides, convention, bad, skip_bad=skip_bad)
+    return checks.validated(records, lines.sides, bad)
 
 
-def validated_games(
-    game: Game,
-    records: GameRecords,
-    sides: NDArray[np.int8],
-    convention: Convention | None,
-    bad: BadRecords,
-    *,
-    skip_bad: bool,
-) -> tuple[GameRecords, Convention | None]:
-    """Check games by replay, the sides that their moves are written as and their scores included.
+@define(eq=False)
+class GameChecks:
+    """Checks the games of a file by replay, the sides that their moves are written as and their scores included.
 
     Parameters
     ----------
     game
         Othello.
-    records
-        The games.
-    sides
-        int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
     convention
-        What the scores mean; None as long as no finished game has one.
-    bad
-        What is wrong with the games so far.
-    skip_bad
-        Leave bad games out and count them instead of raising.
-
-    Returns
-    -------
-    records, convention
-        The good games, and what their scores mean by most of them.
+        What the scores mean; None until finished games have some: then what most of the first of these agree with.
     """
-    reached = replay(game, records)
-    wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
-    count_before = np.concatenate([[0], np.cumsum(wrong)])
 
-    def wrong_side(index: int) -> str:
-        first = int(records.offsets[index])
-        at = first + int(np.argmax(wrong[first:]))
-        written, turn = ("black", "white") if sides[at] > 0 else ("white", "black")
-        name = format_square(int(records.moves[at]))
-        return f"move {at - first + 1}, {name}, is written as {written}'s, but {turn} is to move"
+    game: Game
+    convention: Convention | None = None
 
-    bad.mark(np.diff(count_before[records.offsets]) > 0, wrong_side)
-    if convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
-        convention = likely_convention(reached, records.score)
-    stored = stored_scores(reached, convention or "raw")
-    return validated(game, records, reached, stored, bad, skip_bad=skip_bad), convention
+    def validated(self, records: GameRecords, sides: NDArray[np.int8], bad: BadRecords) -> GameRecords:
+        """Give the good ones of some games.
+
+        Parameters
+        ----------
+        records
+            The games.
+        sides
+            int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
+        bad
+            What is wrong with the games so far.
+
+        Raises
+        ------
+        BadInputError
+            A game is bad and bad ones are not to be skipped.
+        """
+        reached = replay(self.game, records)
+        wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
+        count_before = np.concatenate([[0], np.cumsum(wrong)])
+
+        def wrong_side(index: int) -> str:
+            first = int(records.offsets[index])
+            at = first + int(np.argmax(wrong[first:]))
+            written, turn = ("black", "white") if sides[at] > 0 else ("white", "black")
+            name = format_square(int(records.moves[at]))
+            return f"move {at - first + 1}, {name}, is written as {written}'s, but {turn} is to move"
+
+        bad.mark(np.diff(count_before[records.offsets]) > 0, wrong_side)
+        if self.convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
+            self.convention = likely_convention(reached, records.score)
+        return validated(self.game, records, reached, stored_scores(reached, self.convention or "raw"), bad)
 
 
 def write_transcripts(game: Game, records: GameRecords, /) -> Iterator[bytes]:

@@ -58,15 +58,11 @@ _SQUARES = 64
 _LONGEST = 60
 
 
-def _square_table() -> NDArray[np.uint8]:
-    """Square of each move byte, 255 for bytes that are no move."""
-    table = np.full(256, 255, np.uint8)
-    for square in range(_SQUARES):
-        table[10 * (square // 8 + 1) + square % 8 + 1] = square
-    return table
-
-
-_SQUARE_OF_BYTE = _square_table()
+_BYTES = 10 * (np.arange(_SQUARES) // 8 + 1) + np.arange(_SQUARES) % 8 + 1
+"""Move byte of each square."""
+_SQUARE_OF_BYTE = np.full(256, 255, np.uint8)
+"""Square of each move byte, 255 for bytes that are no move."""
+_SQUARE_OF_BYTE[_BYTES] = np.arange(_SQUARES)
 
 
 def _read_header(file: BoundedFile) -> Any:
@@ -188,7 +184,7 @@ def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
             whole = len(content) // _GAME.itemsize
             if whole:
                 chunk = np.frombuffer(content, _GAME, whole)
-                yield _check_games(path, game, header, names, chunk, count, skip_bad=skip_bad)
+                yield _check_games(path, game, header, names, chunk, count, skip_bad)
             count += whole
             if len(content) < wanted * _GAME.itemsize or not content:
                 break
@@ -200,18 +196,11 @@ def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
 
 
 def _check_games(
-    path: Path,
-    game: Game,
-    header: Any,
-    names: Mapping[str, tuple[str, ...]],
-    chunk: NDArray[np.void],
-    before: int,
-    *,
-    skip_bad: bool,
+    path: Path, game: Game, header: Any, names: Mapping[str, tuple[str, ...]], chunk: Any, before: int, skip_bad: bool
 ) -> GameRecords:
     """Turn raw game records into checked ones; ``before`` records of the file came earlier."""
     name_columns = {"tournament": names["tournament"], "black_player": names["player"], "white_player": names["player"]}
-    bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}")
+    bad = BadRecords(len(chunk), lambda index: f"{path}: record {before + index + 1}", skip_bad)
     squares, written = _check_moves(chunk["moves"], bad)
     _check_range(bad, "black's disc count", chunk["discs"], _SQUARES)
     _check_range(bad, "black's theoretical disc count", chunk["theoretical_discs"], _SQUARES)
@@ -241,7 +230,7 @@ def _check_games(
         source=path.name,
     )
     reached = replay(game, records)
-    return validated(game, records, reached, reached.final_score.astype(np.float32), bad, skip_bad=skip_bad)
+    return validated(game, records, reached, reached.final_score.astype(np.float32), bad)
 
 
 def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
@@ -274,9 +263,9 @@ def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     written["discs"] = written["theoretical_discs"] = (_SQUARES + np.nan_to_num(score)) // 2
     is_disc = records.moves != game.pass_move
     owner = np.repeat(np.arange(len(records)), records.lengths)[is_disc]
-    squares = records.moves[is_disc].astype(np.int64)
+    squares = records.moves[is_disc]
     first = np.concatenate([[0], np.cumsum(is_disc)])[records.offsets[:-1]]
-    written["moves"][owner, np.arange(len(squares)) - first[owner]] = 10 * (squares // 8 + 1) + squares % 8 + 1
+    written["moves"][owner, np.arange(len(squares)) - first[owner]] = _BYTES[squares]
     yield written.tobytes()
 
 

@@ -13,7 +13,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
 from glem.core.search.results import relayed
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
-from glem.games.othello.rules import Position, legal_moves
+from glem.games.othello.rules import Position, listed_moves
 from glem.games.othello.solver import workspace as places
 from glem.games.othello.solver.ordering import estimate
 from glem.games.othello.solver.search import begin, open_window
@@ -115,7 +115,7 @@ class EndgameSolver:
         _check(position, nodes, seconds)
         position = Position(np.uint64(position.own), np.uint64(position.opponent))
         began = time.monotonic_ns()
-        moves = _legal_moves(position)
+        moves = listed_moves(position)
         counters = self._workspace.counters
         counters[places.SOLUTION] = (counters[places.SOLUTION] + 1) % _SOLUTIONS
         counters[[places.NODES, places.STOPPED]] = 0
@@ -212,8 +212,3 @@ def _check(position: Any, nodes: int | None, seconds: float | None) -> None:
         raise BadInputError(f"a solver's limit of nodes must be 1 to {_MOST_NODES}, got {nodes}")
     if seconds is not None and not 0 < seconds <= _MOST_SECONDS:
         raise BadInputError(f"a solver's limit of seconds must be above 0 and at most {_MOST_SECONDS:g}, got {seconds}")
-
-
-def _legal_moves(position: Position) -> list[int]:
-    moves = np.zeros(64, np.int32)
-    return [int(move) for move in moves[: legal_moves(position, moves, 0)]]

@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import HAS_FAST_PEXT, kernel, pext, popcount, trailing_zeros
+from glem.core.compiling.kernels import HAS_FAST_PEXT, ONE, ZERO, kernel, pext, popcount, trailing_zeros
 from glem.games.othello.single import flips_one
 from glem.games.othello.solver.workspace import BONUS, NODES
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _WORST = -99
 
 
@@ -39,7 +37,7 @@ def _count_turned(workspace: Any, own: Any, square: Any) -> Any:
             place = (places >> np.uint64(8 * number)) & np.uint64(255)
             count += np.int64(workspace.turned_counts[np.int64((place << np.uint64(8)) | along)])
         return count
-    others = ~own ^ (_ONE << np.uint64(square))
+    others = ~own ^ (ONE << np.uint64(square))
     return np.int64(popcount(flips_one(own, others, square)))
 
 
@@ -50,7 +48,7 @@ def last_one(workspace: Any, own: Any, square: Any) -> Any:
     turned = _count_turned(workspace, own, square)
     if turned != 0:
         return 2 * (mine + turned) - 62
-    turned = _count_turned(workspace, ~own ^ (_ONE << np.uint64(square)), square)
+    turned = _count_turned(workspace, ~own ^ (ONE << np.uint64(square)), square)
     if turned != 0:
         return 2 * (mine - turned) - 64
     margin = 2 * mine - 63
@@ -62,15 +60,15 @@ def last_one(workspace: Any, own: Any, square: Any) -> Any:
 def _two_left(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, second: Any) -> Any:
     """Best of the two moves; -99 if there is none. Stops at the first above ``alpha``."""
     best = _WORST
-    if workspace.neighbours[first] & opponent != _ZERO:
+    if workspace.neighbours[first] & opponent != ZERO:
         turned = flips_one(own, opponent, first)
-        if turned != _ZERO:
+        if turned != ZERO:
             best = -last_one(workspace, opponent ^ turned, second)
             if best > alpha:
                 return best
-    if workspace.neighbours[second] & opponent != _ZERO:
+    if workspace.neighbours[second] & opponent != ZERO:
         turned = flips_one(own, opponent, second)
-        if turned != _ZERO:
+        if turned != ZERO:
             score = -last_one(workspace, opponent ^ turned, first)
             if score > best:
                 best = score
@@ -78,8 +76,10 @@ def _two_left(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, s
 
 
 @kernel
-def last_two(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, second: Any) -> Any:
+def last_two(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any) -> Any:
     """Null-window score with two empty squares."""
+    lowest = empties & (~empties + ONE)
+    first, second = np.int64(trailing_zeros(lowest)), np.int64(trailing_zeros(empties ^ lowest))
     workspace.counters[NODES] += 1
     best = _two_left(workspace, own, opponent, alpha, first, second)
     if best != _WORST:
@@ -94,31 +94,22 @@ def last_two(workspace: Any, own: Any, opponent: Any, alpha: Any, first: Any, se
 def _next_square(workspace: Any, left: Any, parity: Any) -> Any:
     """Bit of the square to try next: in a quadrant with an odd number of empty squares if there is one."""
     odd = left & workspace.odd_squares[parity]
-    chosen = odd if odd != _ZERO else left
-    return chosen & (~chosen + _ONE)
+    chosen = odd if odd != ZERO else left
+    return chosen & (~chosen + ONE)
 
 
 @kernel(inline=True)
 def _three_left(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any, parity: Any) -> Any:
     best = _WORST
     left = empties
-    while left != _ZERO:
+    while left != ZERO:
         disc = _next_square(workspace, left, parity)
         left ^= disc
         square = np.int64(trailing_zeros(disc))
-        if workspace.neighbours[square] & opponent != _ZERO:
+        if workspace.neighbours[square] & opponent != ZERO:
             turned = flips_one(own, opponent, square)
-            if turned != _ZERO:
-                rest = empties ^ disc
-                lowest = rest & (~rest + _ONE)
-                score = -last_two(
-                    workspace,
-                    opponent ^ turned,
-                    own ^ turned ^ disc,
-                    -alpha - 1,
-                    np.int64(trailing_zeros(lowest)),
-                    np.int64(trailing_zeros(rest ^ lowest)),
-                )
+            if turned != ZERO:
+                score = -last_two(workspace, opponent ^ turned, own ^ turned ^ disc, -alpha - 1, empties ^ disc)
                 if score > best:
                     best = score
                     if best > alpha:
@@ -149,13 +140,13 @@ def last_four(workspace: Any, own: Any, opponent: Any, alpha: Any, empties: Any,
     best = _WORST
     left = empties
     fourth = np.int64(popcount(empties)) == 4
-    while left != _ZERO:
+    while left != ZERO:
         disc = _next_square(workspace, left, parity)
         left ^= disc
         square = np.int64(trailing_zeros(disc))
-        if workspace.neighbours[square] & opponent != _ZERO:
+        if workspace.neighbours[square] & opponent != ZERO:
             turned = flips_one(own, opponent, square)
-            if turned != _ZERO:
+            if turned != ZERO:
                 after_own, after_opponent = opponent ^ turned, own ^ turned ^ disc
                 rest, rest_parity = empties ^ disc, parity ^ workspace.quadrant[square]
                 if fourth:

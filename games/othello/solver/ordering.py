@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.borrowed import load_shared
-from glem.core.compiling.kernels import kernel, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, kernel, popcount, trailing_zeros
 from glem.core.features.evaluators import static_score, update
 from glem.core.search.clock import monotonic_nanoseconds
-from glem.games.othello.rules import Position
+from glem.games.othello.rules import CORNERS, Position
 from glem.games.othello.single import flips_one, mobility_one
 from glem.games.othello.solver.last_moves import final_margin
-from glem.games.othello.solver.workspace import DEADLINE, NODE_LIMIT, NODES, STOPPED, WIDTH
+from glem.games.othello.solver.workspace import DEADLINE, LEAST_GUIDED, NODE_LIMIT, NODES, STOPPED, WIDTH
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
-_CORNERS = np.uint64(0x8100000000000081)
 _PARITY_WEIGHT = 32
 _WIDE = np.int64(1 << 30)
 _BEST_KNOWN = np.int64(1 << 40)
@@ -53,8 +50,8 @@ def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any,
     parity = odd_quadrants(~(own | opponent))
     total = 0
     left = places
-    while left != _ZERO:
-        disc = left & (~left + _ONE)
+    while left != ZERO:
+        disc = left & (~left + ONE)
         left ^= disc
         square = np.int64(trailing_zeros(disc))
         turned = flips_one(own, opponent, square)
@@ -64,7 +61,7 @@ def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any,
             value = _BEST_KNOWN
         elif square == second:
             value = _SECOND_KNOWN
-        elif after_own == _ZERO:
+        elif after_own == ZERO:
             value = _WIPE_OUT
         else:
             value = _promise(workspace, after_own, after_opponent, square, parity)
@@ -77,7 +74,7 @@ def list_moves(workspace: Any, own: Any, opponent: Any, places: Any, count: Any,
 def _promise(workspace: Any, after_own: Any, after_opponent: Any, square: Any, parity: Any) -> Any:
     """How promising a move is by what it leaves the opponent, ``after_own``; mobility counts most."""
     replies = mobility_one(after_own, after_opponent)
-    mobility = np.int64(popcount(replies)) + np.int64(popcount(replies & _CORNERS))
+    mobility = np.int64(popcount(replies)) + np.int64(popcount(replies & CORNERS))
     value = workspace.square_value[square]
     if parity & workspace.quadrant[square] != 0:
         value += _PARITY_WEIGHT
@@ -113,15 +110,15 @@ def estimate(
     if depth >= _LEAST_CHECKED and should_stop(workspace):
         return alpha
     left = mobility_one(own, opponent)
-    if left == _ZERO:
-        if mobility_one(opponent, own) == _ZERO:
+    if left == ZERO:
+        if mobility_one(opponent, own) == ZERO:
             return (final_margin(workspace, own, opponent) << _SIXTEENTHS) // workspace.disc_scale
         after = Position(opponent, own)
         update(evaluator, position, _PASS, after, workspace.evaluation, workspace.accumulators, ply)
         return -estimate(evaluator, workspace, opponent, own, -beta, -alpha, depth, ply + 1)
     best, lower = _WORST, alpha
-    while left != _ZERO:
-        disc = left & (~left + _ONE)
+    while left != ZERO:
+        disc = left & (~left + ONE)
         left ^= disc
         square = np.int64(trailing_zeros(disc))
         turned = flips_one(own, opponent, square)
@@ -139,18 +136,10 @@ def estimate(
 
 @kernel
 def list_guided(
-    evaluator: Any,
-    workspace: Any,
-    own: Any,
-    opponent: Any,
-    places: Any,
-    count: Any,
-    ply: Any,
-    first: Any,
-    second: Any,
-    depth: Any,
+    evaluator: Any, workspace: Any, own: Any, opponent: Any, places: Any, count: Any, ply: Any, first: Any, second: Any
 ) -> Any:
-    """List the moves as :func:`list_moves` does, by the estimate of a search of ``depth`` plies as well."""
+    """List the moves as :func:`list_moves` does, by the estimate of a search of up to three plies as well."""
+    depth = min((count - LEAST_GUIDED) // 3, 3)
     stack = count * np.int64(WIDTH)
     parity = odd_quadrants(~(own | opponent))
     before = Position(own, opponent)
@@ -158,8 +147,8 @@ def list_guided(
     shift = 9 if depth == 0 else 10 if depth < 3 else 11
     total = 0
     left = places
-    while left != _ZERO:
-        disc = left & (~left + _ONE)
+    while left != ZERO:
+        disc = left & (~left + ONE)
         left ^= disc
         square = np.int64(trailing_zeros(disc))
         turned = flips_one(own, opponent, square)
@@ -169,7 +158,7 @@ def list_guided(
             value = _BEST_KNOWN
         elif square == second and depth < 1:
             value = _SECOND_KNOWN
-        elif after.own == _ZERO:
+        elif after.own == ZERO:
             value = _WIPE_OUT
         else:
             value = _promise(workspace, after.own, after.opponent, square, parity)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import kernel, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, kernel, trailing_zeros
 from glem.core.features.evaluators import start, static_score, update
 from glem.games.othello.rules import Position
 from glem.games.othello.single import mobility_one
@@ -22,17 +22,13 @@ from glem.games.othello.solver.table import (
     position_key,
     store,
 )
-from glem.games.othello.solver.workspace import NODES, PASS_NUMBER, STOPPED, VARIATION_WIDTH, WIDTH
+from glem.games.othello.solver.workspace import LEAST_GUIDED, NODES, PASS_NUMBER, STOPPED, VARIATION_WIDTH, WIDTH
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _NONE = 64
 _WORST = -99
 
 _LEAST_LISTED = 7
 """Empty squares from which on moves are listed, sorted, and their results kept."""
-_LEAST_GUIDED = 12
-"""Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
 _LEAST_SELECTIVE = 13
 """Empty squares from which on the selective pass trusts shallow searches."""
 _MARGIN = 10
@@ -61,15 +57,7 @@ def _few_left(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any) -
     if count == 3:
         return last_three(workspace, own, opponent, alpha, empties, odd_quadrants(empties))
     if count == 2:
-        lowest = empties & (~empties + _ONE)
-        return last_two(
-            workspace,
-            own,
-            opponent,
-            alpha,
-            np.int64(trailing_zeros(lowest)),
-            np.int64(trailing_zeros(empties ^ lowest)),
-        )
+        return last_two(workspace, own, opponent, alpha, empties)
     if count == 1:
         return last_one(workspace, own, np.int64(trailing_zeros(empties)))
     return final_margin(workspace, own, opponent)
@@ -94,7 +82,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
             return bound
     table, bucket, key, entry = _looked_up(workspace, own, opponent, count)
     first, second = _NONE, _NONE
-    if entry != _ZERO:
+    if entry != ZERO:
         if entry_pass(entry) == 0:
             if entry_lower(entry) > alpha:
                 return entry_lower(entry)
@@ -102,8 +90,8 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
                 return entry_upper(entry)
         first, second = entry_first(entry), entry_second(entry)
     places = mobility_one(own, opponent)
-    if places == _ZERO:
-        if mobility_one(opponent, own) == _ZERO:
+    if places == ZERO:
+        if mobility_one(opponent, own) == ZERO:
             return final_margin(workspace, own, opponent)
         return -null_window(workspace, opponent, own, -alpha - 1, count)
 
@@ -119,7 +107,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
         score = -null_window(
-            workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), -alpha - 1, count - 1
+            workspace, opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square)), -alpha - 1, count - 1
         )
         if score > best:
             best, best_move = score, square
@@ -135,7 +123,7 @@ def null_window(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any)
 def _known_upper(workspace: Any, own: Any, opponent: Any, count: Any) -> Any:
     """Upper bound on a position's score in the hash table."""
     _, _, _, entry = _looked_up(workspace, own, opponent, count)
-    if entry != _ZERO and (entry_pass(entry) == 0 or entry_pass(entry) == workspace.counters[PASS_NUMBER]):
+    if entry != ZERO and (entry_pass(entry) == 0 or entry_pass(entry) == workspace.counters[PASS_NUMBER]):
         return entry_upper(entry)
     return 64
 
@@ -147,7 +135,7 @@ def _known_reply(workspace: Any, own: Any, opponent: Any, alpha: Any, count: Any
     for place in range(total):
         square = workspace.choices[stack + place] & 63
         turned = workspace.flips[stack + square]
-        bound = _known_upper(workspace, opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square)), count - 1)
+        bound = _known_upper(workspace, opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square)), count - 1)
         if -bound > alpha:
             return -bound
     return _WORST
@@ -159,8 +147,7 @@ def _list(
 ) -> Any:
     """List the moves of a position, with estimates where there are enough empty squares."""
     if count >= workspace.least_estimated:
-        depth = min((count - _LEAST_GUIDED) // 3, 3)
-        return list_guided(evaluator, workspace, own, opponent, places, count, ply, first, second, depth)
+        return list_guided(evaluator, workspace, own, opponent, places, count, ply, first, second)
     return list_moves(workspace, own, opponent, places, count, first, second)
 
 
@@ -205,7 +192,7 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
 
     The accumulator of ``ply`` is that of the position, where ``count`` is one that the evaluation is asked for.
     """
-    if count < _LEAST_GUIDED:
+    if count < LEAST_GUIDED:
         return null_window(workspace, own, opponent, alpha, count)
     counters = workspace.counters
     counters[NODES] += 1
@@ -217,7 +204,7 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
             return bound
     table, bucket, key, entry = _looked_up(workspace, own, opponent, count)
     first, second = _NONE, _NONE
-    if entry != _ZERO:
+    if entry != ZERO:
         if entry_pass(entry) == 0 or entry_pass(entry) == counters[PASS_NUMBER]:
             if entry_lower(entry) > alpha:
                 return entry_lower(entry)
@@ -225,8 +212,8 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
                 return entry_upper(entry)
         first, second = entry_first(entry), entry_second(entry)
     places = mobility_one(own, opponent)
-    if places == _ZERO:
-        if mobility_one(opponent, own) == _ZERO:
+    if places == ZERO:
+        if mobility_one(opponent, own) == ZERO:
             return final_margin(workspace, own, opponent)
         _follow(evaluator, workspace, Position(own, opponent), _NONE, Position(opponent, own), count, ply)
         return -guided_window(evaluator, workspace, opponent, own, -alpha - 1, count, ply + 1)
@@ -246,10 +233,9 @@ def guided_window(evaluator: Any, workspace: Any, own: Any, opponent: Any, alpha
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
-        after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
-        after = Position(after_own, after_opponent)
+        after = Position(opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square)))
         _follow(evaluator, workspace, Position(own, opponent), square, after, count - 1, ply)
-        score = -guided_window(evaluator, workspace, after_own, after_opponent, -alpha - 1, count - 1, ply + 1)
+        score = -guided_window(evaluator, workspace, after.own, after.opponent, -alpha - 1, count - 1, ply + 1)
         if score > best:
             best, best_move = score, square
             if best > alpha:
@@ -284,8 +270,8 @@ def open_window(
     if should_stop(workspace):
         return alpha
     places = mobility_one(own, opponent)
-    if places == _ZERO:
-        if passed != 0 or mobility_one(opponent, own) == _ZERO:
+    if places == ZERO:
+        if passed != 0 or mobility_one(opponent, own) == ZERO:
             return final_margin(workspace, own, opponent)
         _follow(evaluator, workspace, Position(own, opponent), _NONE, Position(opponent, own), count, ply)
         best = -open_window(evaluator, workspace, opponent, own, -beta, -alpha, count, ply + 1, np.int64(1))
@@ -293,7 +279,7 @@ def open_window(
         return best
     table, bucket, key, entry = _looked_up(workspace, own, opponent, count)
     first, second = _NONE, _NONE
-    if entry != _ZERO:
+    if entry != ZERO:
         first, second = entry_first(entry), entry_second(entry)
     before = counters[NODES]
     total = _list(evaluator, workspace, own, opponent, places, count, ply, first, second)
@@ -302,16 +288,15 @@ def open_window(
     for done in range(total):
         square = take_best(workspace, stack, np.int64(done), total)
         turned = workspace.flips[stack + square]
-        after_own, after_opponent = opponent ^ turned, own ^ turned ^ (_ONE << np.uint64(square))
-        after = Position(after_own, after_opponent)
+        after = Position(opponent ^ turned, own ^ turned ^ (ONE << np.uint64(square)))
         _follow(evaluator, workspace, Position(own, opponent), square, after, count - 1, ply)
         score = _WORST
         if done > 0:
-            score = -guided_window(evaluator, workspace, after_own, after_opponent, -lower - 1, count - 1, ply + 1)
+            score = -guided_window(evaluator, workspace, after.own, after.opponent, -lower - 1, count - 1, ply + 1)
         searched = done == 0 or (score > lower and score < beta)
         if searched and counters[STOPPED] == 0:
             score = -open_window(
-                evaluator, workspace, after_own, after_opponent, -beta, -lower, count - 1, ply + 1, np.int64(0)
+                evaluator, workspace, after.own, after.opponent, -beta, -lower, count - 1, ply + 1, np.int64(0)
             )
         if counters[STOPPED] != 0:
             return best

@@ -4,19 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import kernel, pext, popcount
-
-_ZERO = np.uint64(0)
+from glem.core.compiling.kernels import ZERO, kernel, pext, popcount
+from glem.games.othello.single import ray
 
 
 def _away(down: int, right: int, distance: int) -> np.uint64:
     """Squares whose neighbour at some distance in a direction is not on the board."""
-    squares = 0
-    for square in range(64):
-        row, column = square // 8 + down * distance, square % 8 + right * distance
-        if not (0 <= row < 8 and 0 <= column < 8):
-            squares |= 1 << square
-    return np.uint64(squares)
+    return np.uint64(sum(1 << square for square in range(64) if ray(square, down, right).bit_count() < distance))
 
 
 _S1, _S2, _S4 = np.uint64(1), np.uint64(2), np.uint64(4)
@@ -72,8 +66,8 @@ def stable_discs(workspace: Any, own: Any, opponent: Any) -> Any:
     stable = north | (south << np.uint64(56)) | _in_column(west) | (_in_column(east) << _S7)
     inner = own & _INNER
     stable |= inner & row & column & falling & rising
-    known = _ZERO
-    while stable != known and stable != _ZERO:
+    known = ZERO
+    while stable != known and stable != ZERO:
         known = stable
         stable |= (
             inner

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import kernel, leading_zeros
+from glem.core.compiling.kernels import ZERO, kernel, leading_zeros
 from glem.games.othello.solver.workspace import ERA, SOLUTION
 
 _WORD = ir.IntType(64)
@@ -23,7 +23,6 @@ _OWN_SALT = np.uint64(0x9E3779B97F4A7C15)
 _OPPONENT_SALT = np.uint64(0xD1B54A32D192ED03)
 _BYTE = np.uint64(0xFF)
 _OFFSET = 128
-_ZERO = np.uint64(0)
 
 
 @intrinsic
@@ -92,7 +91,7 @@ def find(table: Any, start: Any, key: Any) -> Any:
         return table[start + 5]
     if table[start + 6] == key:
         return table[start + 7]
-    return _ZERO
+    return ZERO
 
 
 @kernel

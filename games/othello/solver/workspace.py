@@ -11,6 +11,7 @@ from glem.core.compiling.vectors import aligned_words
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import neighbours
+from glem.games.othello.single import ray
 
 NODES = 0
 """Place in ``Workspace.counters`` of the positions visited."""
@@ -35,13 +36,15 @@ WIDTH = 64
 VARIATION_WIDTH = 128
 """Longest variation, passes and the mark -1 at its end included."""
 
+LEAST_GUIDED = 12
+"""Empty squares from which on the evaluation is asked, and every position looks whether to stop."""
+
 _ENTRY_WORDS = 2
 _BUCKET_ENTRIES = 4
 _NEAR_ENTRIES = 1 << 15
 _NEAR_COUNT = 9
 _STABLE_START = 4
 _LEAST_CUTOFF = 8
-_LEAST_ESTIMATED = 12
 _MOBILITY_WEIGHT = 1 << 15
 _BEST_SCORE = 64
 _NEVER = 1 << 62
@@ -213,31 +216,19 @@ def _turned_on_edge(own: NDArray[np.int64], opponent: NDArray[np.int64], place: 
 
 
 def _turned_counts() -> NDArray[np.uint8]:
-    counts = np.zeros((8, 256), np.uint8)
-    for place in range(8):
-        for own in range(256):
-            for step in (1, -1):
-                at = place + step
-                while 0 <= at < 8 and not own >> at & 1:
-                    at += step
-                counts[place, own] += abs(at - place) - 1 if 0 <= at < 8 else 0
-    return counts.ravel()
+    own = np.arange(256)
+    return np.concatenate([np.bitwise_count(_turned_on_edge(own, ~own, place)) for place in range(8)])
 
 
 def _lines() -> NDArray[np.uint64]:
     """Per square: its column and diagonals, then three bytes with the number of their squares below it."""
     words = []
     for square in range(64):
-        row, column = divmod(square, 8)
         places = 0
         for number, (down, right) in enumerate(((1, 0), (1, -1), (1, 1))):
-            line = [
-                8 * (row + step * down) + column + step * right
-                for step in range(-7, 8)
-                if 0 <= row + step * down < 8 and 0 <= column + step * right < 8
-            ]
-            words.append(sum(1 << at for at in line))
-            places |= sum(at < square for at in line) << (8 * number)
+            lower, upper = ray(square, -down, -right), ray(square, down, right)
+            words.append(lower | 1 << square | upper)
+            places |= lower.bit_count() << (8 * number)
         words.append(places)
     return np.array(words, np.uint64)
 
@@ -254,12 +245,6 @@ _SQUARE_VALUES = (
     (16, 6, 14, 10),
     (12, 8, 10, 0),
 )
-
-
-def _square_values() -> NDArray[np.int64]:
-    quarter = np.array(_SQUARE_VALUES, np.int64)
-    half = np.hstack([quarter, quarter[:, ::-1]])
-    return np.vstack([half, half[::-1]]).ravel()
 
 
 def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techniques) -> Workspace:
@@ -293,13 +278,13 @@ def new_workspace(megabytes: int, evaluator: Evaluator | None, techniques: Techn
         odd_squares=np.array(odd, np.uint64) * np.uint64(techniques.parity),
         quadrant=quadrant * techniques.parity,
         neighbours=np.array([neighbours(np.uint64(1) << square) for square in squares], np.uint64),
-        square_value=_square_values(),
+        square_value=np.pad(np.array(_SQUARE_VALUES), (0, 4), "symmetric").ravel(),
         choices=np.zeros(64 * WIDTH, np.int64),
         flips=np.zeros(64 * WIDTH, np.uint64),
         variations=np.zeros(VARIATION_WIDTH**2, np.int64),
         stability_limits=stability_limits if techniques.stability else np.full(65, _NEVER),
         least_cutoff=np.int64(_LEAST_CUTOFF if techniques.enhanced_cutoffs and techniques.hash_table else _NEVER),
-        least_estimated=np.int64(_LEAST_ESTIMATED if evaluator is not None else _NEVER),
+        least_estimated=np.int64(LEAST_GUIDED if evaluator is not None else _NEVER),
         mobility_weight=np.int64(_MOBILITY_WEIGHT if techniques.mobility else 0),
         disc_scale=np.int64(max(1, round((_BEST_SCORE << 20) / advice.limit))),
         evaluation=advice.data,

@@ -11,9 +11,8 @@ from glem.games.chess.rules.playing import insufficient_material
 from glem.games.chess.rules.position import Position, byte_swap
 from glem.plugins.chess.features.material import opposite_bishops
 from glem.plugins.chess.features.pawns import passed_pawns
-from glem.plugins.chess.features.sides import RANK_1, Boards, file_fill, has
+from glem.plugins.chess.features.sides import EIGHT, RANK_1, Boards, file_fill, has
 
-_EIGHT = np.uint64(8)
 _LEFT_WING = np.uint64(0x0707070707070707)
 _RIGHT_WING = np.uint64(0xE0E0E0E0E0E0E0E0)
 _LATEST_CLOCK = 150
@@ -94,7 +93,7 @@ def write_drawishness(boards: Boards, position: Position, values: Any, first: in
     values[first + 5] = 1 if stronger_pawns == 0 and 0 < abs(ahead) < 5 else 0
     values[first + 6] = pawn_points
     values[first + 7] = has(pawns & _LEFT_WING) * has(pawns & _RIGHT_WING)
-    values[first + 8] = popcount((own.pawns << _EIGHT) & other.pawns)
+    values[first + 8] = popcount((own.pawns << EIGHT) & other.pawns)
     values[first + 9] = popcount(own_files ^ other_files)
     values[first + 10] = 8 - popcount(own_files | other_files)
     values[first + 11] = passed

@@ -4,14 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import bishop_attacks, knight_attacks, rook_attacks
 from glem.plugins.chess.features.rows import terms
-from glem.plugins.chess.features.sides import FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
-
-_ONE = np.uint64(1)
-_EIGHT = np.uint64(8)
-
+from glem.plugins.chess.features.sides import EIGHT, FILE_A, RANK_1, Side, beside, has, king_zone, south_fill
 
 _SAFETY = terms(
     "king_safety",
@@ -42,17 +38,17 @@ KING_TERMS = (*_SAFETY, *_ATTACK)
 @inlined
 def add_king_terms(own: Side, opponent: Side, sign: int, values: Any, first: int) -> None:
     """Add ``sign`` times the terms of a side whose pawns go up: its king's shelter, its attack on the other king."""
-    higher = ~(own.pieces.king | (own.pieces.king - _ONE))
+    higher = ~(own.pieces.king | (own.pieces.king - ONE))
     values[first] += sign * has(own.castling & higher)
     values[first + 1] += sign * has(own.castling & ~higher)
     square = np.uint64(trailing_zeros(own.pieces.king))
-    middle = min(max(square & np.uint64(7), _ONE), np.uint64(6))
+    middle = min(max(square & np.uint64(7), ONE), np.uint64(6))
     files = FILE_A << middle
     files |= beside(files)
     rank = RANK_1 << (square & np.uint64(56))
-    level = ~((_ONE << (square & np.uint64(56))) - _ONE)
-    values[first + 2] += sign * popcount(own.pieces.pawns & files & (rank << _EIGHT))
-    values[first + 3] += sign * popcount(own.pieces.pawns & files & (rank << _EIGHT << _EIGHT))
+    level = ~((ONE << (square & np.uint64(56))) - ONE)
+    values[first + 2] += sign * popcount(own.pieces.pawns & files & (rank << EIGHT))
+    values[first + 3] += sign * popcount(own.pieces.pawns & files & (rank << EIGHT << EIGHT))
     values[first + 4] += sign * (3 - popcount(south_fill(own.pieces.pawns & files & level) & RANK_1))
     values[first + 5] += sign * (3 - popcount(south_fill((own.pieces.pawns | opponent.pieces.pawns) & files) & RANK_1))
     beyond = level << np.uint64(24)

@@ -4,14 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, popcount
+from glem.core.compiling.kernels import ZERO, inlined, popcount
+from glem.games.chess.rules.playing import DARK_SQUARES
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import Side, has
-
-_ZERO = np.uint64(0)
-DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
-"""a1 is one of them."""
-
 
 PIECE_COUNTS = terms(
     "material",
@@ -69,7 +65,7 @@ def add_material_terms(own: Side, opponent: Side, sign: int, values: Any, first:
     values[first + 7] += sign * min(rooks >> 1, 1)
     values[first + 8] += sign * knights * (pawns - 5)
     values[first + 9] += sign * rooks * (pawns - 5)
-    if own.pieces.pawns == _ZERO:
+    if own.pieces.pawns == ZERO:
         ahead = (
             3 * (knights + bishops - popcount(opponent.pieces.knights | opponent.pieces.bishops))
             + 5 * rooks
@@ -79,10 +75,10 @@ def add_material_terms(own: Side, opponent: Side, sign: int, values: Any, first:
             popcount(opponent.pieces.pawns) + 5 * popcount(opponent.pieces.rooks) + 9 * popcount(opponent.pieces.queens)
         )
         values[first + 10] += sign if 0 < ahead < 5 else 0
-    elif (own.pieces.knights | opponent.pieces.knights | own.pieces.queens | opponent.pieces.queens) == _ZERO:
+    elif (own.pieces.knights | opponent.pieces.knights | own.pieces.queens | opponent.pieces.queens) == ZERO:
         all_rooks = own.pieces.rooks | opponent.pieces.rooks
         all_bishops = own.pieces.bishops | opponent.pieces.bishops
-        if all_rooks == _ZERO and bishops == 1 and popcount(opponent.pieces.bishops) == 1:
+        if all_rooks == ZERO and bishops == 1 and popcount(opponent.pieces.bishops) == 1:
             values[first + 11] += sign * pawns if opposite_bishops(own.pieces.bishops, opponent.pieces.bishops) else 0
-        if all_bishops == _ZERO and rooks > 0 and opponent.pieces.rooks != _ZERO:
+        if all_bishops == ZERO and rooks > 0 and opponent.pieces.rooks != ZERO:
             values[first + 12] += sign * pawns

@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import king_attacks
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import Pieces, Side, king_zone, piece_attacks, union
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _KINDS = ("knight", "bishop", "rook", "queen")
 _SQUARES = "Squares that {}s attack, without those of own pieces and those that the other side's pawns attack."
 
@@ -51,14 +49,14 @@ def _kind_attacks(
     first: int,
 ) -> tuple[np.uint64, int]:
     """Attacks of all pieces of a kind, and how many of them attack a zone."""
-    union = _ZERO
+    union = ZERO
     attackers = 0
     hits = 0
     mobility = 0
     trapped = 0
-    while pieces != _ZERO:
+    while pieces != ZERO:
         attacks = piece_attacks(kind, np.uint64(trailing_zeros(pieces)), occupied)
-        pieces &= pieces - _ONE
+        pieces &= pieces - ONE
         union |= attacks
         squares = popcount(attacks & area)
         mobility += squares

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, popcount, trailing_zeros
 from glem.plugins.chess.features.rows import terms
 from glem.plugins.chess.features.sides import (
+    EIGHT,
     FILE_A,
     RANK_1,
     Side,
@@ -18,9 +19,6 @@ from glem.plugins.chess.features.sides import (
     south_fill,
 )
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
-_EIGHT = np.uint64(8)
 _FAR = np.uint64(0xFFFFFFFFFF000000)
 """Ranks 4 to 8."""
 
@@ -59,17 +57,17 @@ PAWN_TERMS = terms(
 
 def passed_pawns(pawns: np.uint64, others: np.uint64) -> np.uint64:
     """Find pawns going up that have no pawn ahead on their file and none of the other side on the files beside."""
-    ahead = south_fill(others >> _EIGHT)
-    return pawns & ~(ahead | beside(ahead) | south_fill(pawns >> _EIGHT))
+    ahead = south_fill(others >> EIGHT)
+    return pawns & ~(ahead | beside(ahead) | south_fill(pawns >> EIGHT))
 
 
 def _candidates(fronts: np.uint64, pawns: np.uint64, others: np.uint64) -> int:
     count = 0
-    while fronts != _ZERO:
+    while fronts != ZERO:
         square = np.uint64(trailing_zeros(fronts))
-        fronts &= fronts - _ONE
+        fronts &= fronts - ONE
         files = beside(FILE_A << (square & np.uint64(7)))
-        ahead = ~_ZERO << ((square & np.uint64(56)) + _EIGHT)
+        ahead = ~ZERO << ((square & np.uint64(56)) + EIGHT)
         count += 1 if popcount(pawns & files & ~ahead) >= popcount(others & files & ahead) else 0
     return count
 
@@ -80,11 +78,11 @@ def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any
     pawns = own.pieces.pawns
     others = opponent.pieces.pawns
     empty = ~(own.everything | opponent.everything)
-    opposed = south_fill(others >> _EIGHT)
-    doubled = pawns & south_fill(pawns >> _EIGHT)
+    opposed = south_fill(others >> EIGHT)
+    doubled = pawns & south_fill(pawns >> EIGHT)
     isolated = pawns & ~beside(file_fill(pawns))
-    stops = (pawns << _EIGHT) & opponent.attacks.pawns & ~north_fill(own.attacks.pawns)
-    backward = (stops >> _EIGHT) & ~isolated
+    stops = (pawns << EIGHT) & opponent.attacks.pawns & ~north_fill(own.attacks.pawns)
+    backward = (stops >> EIGHT) & ~isolated
     values[first] += sign * popcount(doubled)
     values[first + 1] += sign * popcount(isolated)
     values[first + 2] += sign * popcount(isolated & ~opposed)
@@ -93,25 +91,25 @@ def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any
     connected = pawns & (own.attacks.pawns | beside(pawns))
     passed = passed_pawns(pawns, others)
     for place in range(6):
-        rank = RANK_1 << (_EIGHT * np.uint64(place + 1))
+        rank = RANK_1 << (EIGHT * np.uint64(place + 1))
         values[first + 5 + place] += sign * popcount(connected & rank)
         values[first + 11 + place] += sign * popcount(passed & rank)
     fronts = pawns & ~(opposed | doubled | passed)
     values[first + 27] += sign * _candidates(fronts, pawns, others)
     files = file_fill(pawns) & RANK_1
-    values[first + 28] += sign * popcount(files & ~(files << _ONE))
+    values[first + 28] += sign * popcount(files & ~(files << ONE))
     values[first + 29] += sign * popcount(own.attacks.pawns & others)
-    if passed != _ZERO:
+    if passed != ZERO:
         _add_passed_terms(own, opponent, passed, empty, sign, waits, values, first + 17)
 
 
 def _add_passed_terms(
     own: Side, opponent: Side, passed: np.uint64, empty: np.uint64, sign: int, waits: int, values: Any, first: int
 ) -> None:
-    next_squares = passed << _EIGHT
-    clear = passed & ~south_fill(~empty >> _EIGHT)
+    next_squares = passed << EIGHT
+    clear = passed & ~south_fill(~empty >> EIGHT)
     beside_passed = beside(passed)
-    together = passed & (beside_passed | (beside_passed << _EIGHT) | (beside_passed >> _EIGHT))
+    together = passed & (beside_passed | (beside_passed << EIGHT) | (beside_passed >> EIGHT))
     values[first] += sign * popcount(passed & own.attacks.pawns)
     values[first + 1] += sign * popcount(together)
     values[first + 2] += sign * popcount(next_squares & opponent.everything)
@@ -124,19 +122,19 @@ def _add_passed_terms(
     own_steps = 0
     hostile_steps = 0
     far = passed & _FAR
-    while far != _ZERO:
+    while far != ZERO:
         square = trailing_zeros(far)
-        far &= far - _ONE
+        far &= far - ONE
         own_steps += distance(own_king, square + 8)
         hostile_steps += distance(hostile_king, square + 8)
     values[first + 7] += sign * own_steps
     values[first + 8] += sign * hostile_steps
     if opponent.everything == opponent.pieces.pawns | opponent.pieces.king:
-        runners = _ZERO
-        while clear != _ZERO:
+        runners = ZERO
+        while clear != ZERO:
             square = trailing_zeros(clear)
             moves = min(7 - (square >> 3), 5)
             if distance(hostile_king, 56 + (square & 7)) - waits > moves:
                 runners = clear
-            clear &= clear - _ONE
+            clear &= clear - ONE
         values[first + 9] += sign * has(runners)

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.kernels import inlined, popcount
-from glem.plugins.chess.features.material import DARK_SQUARES
+from glem.games.chess.rules.playing import DARK_SQUARES
 from glem.plugins.chess.features.rows import terms
-from glem.plugins.chess.features.sides import RANK_1, Side, file_fill, has, pawn_attacks, south_fill
+from glem.plugins.chess.features.sides import EIGHT, RANK_1, Side, file_fill, has, pawn_attacks, south_fill
 
-_EIGHT = np.uint64(8)
 _RANK_3 = RANK_1 << np.uint64(16)
 _RANK_7 = RANK_1 << np.uint64(48)
 _RANK_8 = RANK_1 << np.uint64(56)
@@ -65,7 +64,7 @@ def add_piece_terms(own: Side, opponent: Side, sign: int, values: Any, first: in
     pawns = own.pieces.pawns | opponent.pieces.pawns
     values[first + 4] += sign * popcount(own.pieces.knights & outposts)
     values[first + 5] += sign * popcount(own.pieces.bishops & outposts)
-    values[first + 6] += sign * popcount((own.pieces.knights | own.pieces.bishops) & (pawns >> _EIGHT))
+    values[first + 6] += sign * popcount((own.pieces.knights | own.pieces.bishops) & (pawns >> EIGHT))
     dark = popcount(own.pieces.bishops & DARK_SQUARES) * popcount(own.pieces.pawns & DARK_SQUARES)
     light = popcount(own.pieces.bishops & ~DARK_SQUARES) * popcount(own.pieces.pawns & ~DARK_SQUARES)
     values[first + 7] += sign * (dark + light)
@@ -80,8 +79,8 @@ def add_piece_terms(own: Side, opponent: Side, sign: int, values: Any, first: in
     values[first + 12] += sign * popcount(hanging & opponent.pieces.pawns)
     values[first + 13] += sign * popcount(own.attacked & minors & ~opponent.attacks.pawns)
     empty = ~(own.everything | opponent.everything)
-    steps = (own.pieces.pawns << _EIGHT) & empty
-    steps |= ((steps & _RANK_3) << _EIGHT) & empty
+    steps = (own.pieces.pawns << EIGHT) & empty
+    steps |= ((steps & _RANK_3) << EIGHT) & empty
     steps &= ~opponent.attacks.pawns & (own.attacked | ~opponent.attacked)
     values[first + 14] += sign * popcount(pawn_attacks(steps) & ~own.attacks.pawns & pieces)
     values[first + 15] += sign * popcount(own.attacked)

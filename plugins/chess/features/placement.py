@@ -7,22 +7,16 @@ feature between a square and its image on the other wing.
 from typing import Any
 
 import numpy as np
+from chess import SQUARE_NAMES
 
-from glem.core.compiling.kernels import trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, trailing_zeros
 from glem.core.features.features import AtomicFeature
 from glem.plugins.chess.features.sides import Boards
 
 KINDS = ("pawn", "knight", "bishop", "rook", "queen", "king")
 """By the numbers that they have in tables."""
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _FOLDED = ("knight", "bishop", "rook", "queen")
-
-
-def square_name(square: int) -> str:
-    """Name of a square such as ``e4``."""
-    return "abcdefgh"[square & 7] + "12345678"[square >> 3]
 
 
 def _folded(kind: str, square: int) -> int:
@@ -31,10 +25,10 @@ def _folded(kind: str, square: int) -> int:
 
 def _feature(kind: str, square: int) -> AtomicFeature:
     places = sorted({square, square ^ 7 if kind in _FOLDED else square})
-    ours = " and ".join(square_name(place) for place in places)
-    theirs = " and ".join(square_name(place ^ 56) for place in places)
+    ours = " and ".join(SQUARE_NAMES[place] for place in places)
+    theirs = " and ".join(SQUARE_NAMES[place ^ 56] for place in places)
     description = f"Own {kind}s on {ours} less the opponent's on {theirs}, from the side to move's view."
-    return AtomicFeature(f"{kind}_{square_name(square)}", -len(places), len(places), description, group="placement")
+    return AtomicFeature(f"{kind}_{SQUARE_NAMES[square]}", -len(places), len(places), description, group="placement")
 
 
 PLACEMENT_SQUARES = tuple(
@@ -63,10 +57,10 @@ _COUNT = len(PLACEMENT)
 
 
 def _add(pieces: np.uint64, kind: int, mirror: int, sign: int, values: Any, first: int) -> None:
-    while pieces != _ZERO:
+    while pieces != ZERO:
         place = _FLAT[64 * kind + (trailing_zeros(pieces) ^ mirror)]
         values[first + place] += sign
-        pieces &= pieces - _ONE
+        pieces &= pieces - ONE
 
 
 def write_placement(boards: Boards, values: Any, first: int) -> None:

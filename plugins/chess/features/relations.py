@@ -6,25 +6,19 @@ Configurations of them (:mod:`glem.core.configurations.mining`) are placements o
 from typing import Any
 
 import numpy as np
+from chess import SQUARE_NAMES
 
+from glem.core.compiling.kernels import ONE
 from glem.core.features.features import AtomicFeature
-from glem.plugins.chess.features.placement import KINDS, square_name
+from glem.plugins.chess.features.placement import KINDS
 from glem.plugins.chess.features.sides import Boards, Side, has
 
-_ONE = np.uint64(1)
 _CONTENTS = ("empty", *(f"own {kind}" for kind in KINDS), *(f"opponent's {kind}" for kind in KINDS))
 
+_VIEW = "as the side to move sees the board, its pieces below."
 SQUARES = tuple(
-    AtomicFeature(
-        name=square_name(square),
-        low=0,
-        high=12,
-        description=f"Content of {square_name(square)} as the side to move sees the board, its pieces below.",
-        value_names=_CONTENTS,
-        cell=square ^ 56,
-        group="squares",
-    )
-    for square in range(64)
+    AtomicFeature(name, 0, 12, f"Content of {name} {_VIEW}", _CONTENTS, square ^ 56, "squares")
+    for square, name in enumerate(SQUARE_NAMES)
 )
 """0 empty, 1 to 6 own pawn to king, 7 to 12 the opponent's; a1 first."""
 
@@ -61,10 +55,10 @@ def write_squares(boards: Boards, values: Any, first: int) -> None:
     highest = other.knights | other.bishops | other.rooks | other.queens | other.king
     for square in range(64):
         place = np.uint64(square)
-        value = (low >> place) & _ONE
-        value |= ((middle >> place) & _ONE) << _ONE
-        value |= ((high >> place) & _ONE) << np.uint64(2)
-        value |= ((highest >> place) & _ONE) << np.uint64(3)
+        value = (low >> place) & ONE
+        value |= ((middle >> place) & ONE) << ONE
+        value |= ((high >> place) & ONE) << np.uint64(2)
+        value |= ((highest >> place) & ONE) << np.uint64(3)
         values[first + square] = value
 
 

@@ -15,9 +15,9 @@ class Term(NamedTuple):
     weights: Weights
 
 
-def terms(group: str, *rows: tuple[str, int, Weights, str]) -> tuple[Term, ...]:
-    """Make a group of terms, own count less the opponent's, of their names, greatest values, weights, descriptions."""
+def terms(group: str, *rows: tuple[str, int, Weights, str], least: int | None = None) -> tuple[Term, ...]:
+    """Make a group of terms of their names, greatest values, weights, descriptions; by default differences of sides."""
     return tuple(
-        Term(AtomicFeature(name, -most, most, description, group=group), weights)
+        Term(AtomicFeature(name, -most if least is None else least, most, description, group=group), weights)
         for name, most, weights, description in rows
     )

@@ -8,17 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, popcount, trailing_zeros
 from glem.games.chess.rules.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
 from glem.games.chess.rules.position import Position, byte_swap, turned_over
 
 FILE_A = np.uint64(0x0101010101010101)
 RANK_1 = np.uint64(0x00000000000000FF)
-_NOT_A = np.uint64(0xFEFEFEFEFEFEFEFE)
-_NOT_H = np.uint64(0x7F7F7F7F7F7F7F7F)
-_ONE = np.uint64(1)
-_EIGHT = np.uint64(8)
-_ZERO = np.uint64(0)
+EIGHT = np.uint64(8)
+_NOT_A_FILE, _NOT_H_FILE = ~FILE_A, ~(FILE_A << np.uint64(7))
 
 
 class Pieces(NamedTuple):
@@ -105,14 +102,14 @@ def turned_over_side(side: Side) -> Side:
 
 def north_fill(board: np.uint64) -> np.uint64:
     """Squares of a board and all those above them."""
-    board |= board << _EIGHT
+    board |= board << EIGHT
     board |= board << np.uint64(16)
     return board | (board << np.uint64(32))
 
 
 def south_fill(board: np.uint64) -> np.uint64:
     """Squares of a board and all those below them."""
-    board |= board >> _EIGHT
+    board |= board >> EIGHT
     board |= board >> np.uint64(16)
     return board | (board >> np.uint64(32))
 
@@ -124,12 +121,12 @@ def file_fill(board: np.uint64) -> np.uint64:
 
 def beside(board: np.uint64) -> np.uint64:
     """Squares to the left and to the right of those of a board."""
-    return ((board & _NOT_H) << _ONE) | ((board & _NOT_A) >> _ONE)
+    return ((board & _NOT_H_FILE) << ONE) | ((board & _NOT_A_FILE) >> ONE)
 
 
 def pawn_attacks(pawns: np.uint64) -> np.uint64:
     """Squares that pawns going up attack."""
-    return beside(pawns) << _EIGHT
+    return beside(pawns) << EIGHT
 
 
 def distance(one: int, other: int) -> int:
@@ -149,7 +146,7 @@ def piece_attacks(kind: int, square: np.uint64, occupied: np.uint64) -> np.uint6
     """Squares that a piece attacks: kind 0 a knight, 1 a bishop, 2 a rook, 3 a queen."""
     if kind == 0:
         return knight_attacks(square)
-    attacks = _ZERO
+    attacks = ZERO
     if kind != 2:
         attacks |= bishop_attacks(square, occupied)
     if kind != 1:

@@ -7,23 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from glem.core.compiling.kernels import kept, popcount
-from glem.core.features.features import AtomicFeature
 from glem.games.chess.rules.position import byte_swap
 from glem.plugins.chess.features.kings import KING_TERMS, add_king_terms
 from glem.plugins.chess.features.material import MATERIAL_TERMS, add_material_terms
 from glem.plugins.chess.features.mobility import MOBILITY_TERMS, side_with_mobility
 from glem.plugins.chess.features.pawns import PAWN_TERMS, add_pawn_terms
 from glem.plugins.chess.features.pieces import PIECE_TERMS, add_piece_terms
-from glem.plugins.chess.features.rows import Term, Weights
+from glem.plugins.chess.features.rows import Weights, terms
 from glem.plugins.chess.features.sides import Boards, Side, has, pawn_attacks, turned_over_side, union
 
-_MOVE_TERMS = tuple(
-    Term(AtomicFeature(name, 0, most, description, group="move"), weights)
-    for name, most, weights, description in (
-        ("in_check", 1, (-15, -15), "1 where the side to move is in check."),
-        ("hanging_either_side", 60, (9, 9), "What hanging_pieces counts, the two sides added."),
-        ("pawn_threats_either_side", 60, (9, 9), "What pawn_threats counts, the two sides added."),
-    )
+_MOVE_TERMS = terms(
+    "move",
+    ("in_check", 1, (-15, -15), "1 where the side to move is in check."),
+    ("hanging_either_side", 60, (9, 9), "What hanging_pieces counts, the two sides added."),
+    ("pawn_threats_either_side", 60, (9, 9), "What pawn_threats counts, the two sides added."),
+    least=0,
 )
 _ALL = (*MATERIAL_TERMS, *MOBILITY_TERMS, *PAWN_TERMS, *KING_TERMS, *PIECE_TERMS, *_MOVE_TERMS)
 

@@ -1,7 +1,6 @@
 """The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
 
 import shutil
-import signal
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks import progress
 from tests.core.cli.terminal import Terminal
-from tests.killed_programs import end_command_when
 
 
 @pytest.fixture(scope="module")
@@ -44,31 +42,26 @@ def model(positions: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def run(terminal: Terminal) -> Terminal:
-    return terminal
-
-
-def test_help_names_all_commands_and_others_are_refused(run: Terminal) -> None:
-    printed = run("--help")
+def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> None:
+    printed = terminal("--help")
     for name in command_group.list_commands(click.Context(command_group)):
         assert f"  {name} " in printed
-    assert "--help" in run("fit", "--help")
-    assert run("--version").endswith(f" {glem.__version__}\n")
-    assert "No such command" in run("discovr", status=2)
+    assert "--help" in terminal("fit", "--help")
+    assert terminal("--version").endswith(f" {glem.__version__}\n")
+    assert "No such command" in terminal("discovr", status=2)
 
 
-def test_games_are_listed(run: Terminal) -> None:
-    assert "Othello" in run("games")
-    listing = {game["name"]: game for game in run.json("games")["games"]}
+def test_games_are_listed(terminal: Terminal) -> None:
+    assert "Othello" in terminal("games")
+    listing = {game["name"]: game for game in terminal.json("games")["games"]}
     assert listing["othello"]["pattern_sets"] == ["logistello"]
     assert "wthor" in listing["othello"]["record_formats"]
 
 
-def test_fit_evaluate_and_compare_agree(run: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
+def test_fit_evaluate_and_compare_agree(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
     assert not Path(f"{model}.work").exists()
     scored = read_positions(positions)
-    report = run.json("evaluate", model, positions)
+    report = terminal.json("evaluate", model, positions)
     residual = LinearEvaluation.load(model).predict(scored.positions) - scored.label
     assert report["rmse"][str(model)][-1] == pytest.approx(float(np.sqrt(np.mean(residual**2))), rel=1e-5)
     assert report["mean_absolute"][str(model)][-1] == pytest.approx(float(np.mean(np.abs(residual))), rel=1e-5)
@@ -83,60 +76,60 @@ def test_fit_evaluate_and_compare_agree(run: Terminal, positions: Path, model: P
     assert last == pytest.approx(float(np.mean(np.abs(residual[empty == 3]))), rel=1e-5)
     assert report["moves_left"]["counts"][3] == (empty == 3).sum() > 0
     assert report["moves_left"]["moves"][-1] == "all"
-    assert "57-60" in run("evaluate", model, positions, "-o", tmp_path / "values.npy")
+    assert "57-60" in terminal("evaluate", model, positions, "-o", tmp_path / "values.npy")
     np.testing.assert_allclose(np.load(tmp_path / "values.npy") - scored.label, residual, atol=1e-4)
-    assert run.json("compare", model, model)["equal"]
+    assert terminal.json("compare", model, model)["equal"]
     again = tmp_path / "again.npz"
-    fitted = run.json("fit", positions, "-o", again, "--iterations", "5", "--smoothing", "0", "--jobs", "2")
+    fitted = terminal.json("fit", positions, "-o", again, "--iterations", "5", "--smoothing", "0", "--jobs", "2")
     assert len(fitted["fits"]) == 13
-    assert run.json("compare", model, again)["equal"]
+    assert terminal.json("compare", model, again)["equal"]
     assert model.read_bytes() == again.read_bytes()
 
 
-def test_a_fit_that_learns_nothing_warns(run: Terminal, positions: Path, tmp_path: Path) -> None:
+def test_a_fit_that_learns_nothing_warns(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
     scored = read_positions(positions)
     noise = tmp_path / "noise.parquet"
     write_positions(noise, evolve(scored, label=np.random.default_rng(2).permutation(scored.label)))
     arguments = ("fit", noise, "-o", tmp_path / "model.npz", "--smoothing", "0", "--l2", "0", "--jobs", "1")
-    fits = run.json(*arguments)["fits"]
+    fits = terminal.json(*arguments)["fits"]
     unlearned = [fit for fit in fits if not fit["improved"]]
     assert unlearned
     assert all(fit["best"] == 0 and fit["reason"].startswith("the held-out error never improved") for fit in unlearned)
-    assert run.error.startswith("glem: warning: all weights of ")
-    assert "all weights stay as at the start" in run(*arguments)
-    assert "glem: warning: all weights of " in run.error
+    assert terminal.error.startswith("glem: warning: all weights of ")
+    assert "all weights stay as at the start" in terminal(*arguments)
+    assert "glem: warning: all weights of " in terminal.error
 
 
 def test_merged_positions_are_evaluated_by_their_weight(
-    run: Terminal, positions: Path, model: Path, tmp_path: Path
+    terminal: Terminal, positions: Path, model: Path, tmp_path: Path
 ) -> None:
     merged = read_positions(positions).merge_duplicates()
     path = tmp_path / "merged.parquet"
     write_positions(path, merged)
-    report = run.json("evaluate", model, path)
+    report = terminal.json("evaluate", model, path)
     assert report["counts"][-1] == len(merged)
     assert report["weights"][-1] == merged.weight.sum() > len(merged)
     rows = np.array(report["rmse"][str(model)][:-1], np.float64)
     overall = np.sqrt(np.average(rows**2, weights=report["weights"][:-1]))
     assert report["rmse"][str(model)][-1] == pytest.approx(overall, rel=1e-6)
-    assert f"{merged.weight.sum():,.0f}" in run("evaluate", model, path)
-    assert "weight" not in run("evaluate", model, positions)
+    assert f"{merged.weight.sum():,.0f}" in terminal("evaluate", model, path)
+    assert "weight" not in terminal("evaluate", model, positions)
 
 
 @pytest.mark.parametrize("arguments", [("evaluate", "-q"), ("-q", "evaluate"), ("evaluate", "--quiet")])
 def test_quiet_commands_print_results_only(
-    run: Terminal, model: Path, positions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    terminal: Terminal, model: Path, positions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.0)
-    results = run("evaluate", model, positions)
-    assert "glem: evaluate: " in run.error
-    assert run(*arguments, model, positions) == results
-    assert run.error == ""
+    results = terminal("evaluate", model, positions)
+    assert "glem: evaluate: " in terminal.error
+    assert terminal(*arguments, model, positions) == results
+    assert terminal.error == ""
 
 
 @pytest.mark.parametrize("arguments", [("evaluate", "-v"), ("--verbose", "evaluate")])
 def test_verbose_commands_name_files_kernels_and_their_folder(
-    run: Terminal,
+    terminal: Terminal,
     model: Path,
     positions: Path,
     tmp_path: Path,
@@ -146,22 +139,17 @@ def test_verbose_commands_name_files_kernels_and_their_folder(
     # An evaluation that this process has read before is not read again.
     model = Path(shutil.copy(model, tmp_path))
     monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path))
-    assert run(*arguments, model, positions)
-    told = run.error.splitlines()
+    assert terminal(*arguments, model, positions)
+    told = terminal.error.splitlines()
     assert told[0] == f"glem: machine code is kept in {tmp_path}"
     assert f"glem: reading {model}" in told
     assert f"glem: reading {positions}" in told
-    run("evaluate", model, positions)
-    assert run.error == ""
-
-
-def test_explain_tells_that_a_game_is_over(run: Terminal) -> None:
-    full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
-    assert "the game is over, with the score +0" in run.fails("explain", "connect_four", "default", full)
+    terminal("evaluate", model, positions)
+    assert terminal.error == ""
 
 
 def test_evaluating_takes_no_more_memory_for_more_positions(
-    run: Terminal, positions: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, positions: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = files.stream_positions
     monkeypatch.setattr(files, "stream_positions", lambda path, game: stream(path, 2000, game))
@@ -172,7 +160,7 @@ def test_evaluating_takes_no_more_memory_for_more_positions(
         write_positions(path, Positions.concatenate([scored] * copies))
         tracemalloc.start()
         try:
-            run("evaluate", model, path, "-o", tmp_path / "values.npy")
+            terminal("evaluate", model, path, "-o", tmp_path / "values.npy")
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
@@ -181,36 +169,37 @@ def test_evaluating_takes_no_more_memory_for_more_positions(
     assert peaks[1] < peaks[0] + (1 << 21)
 
 
-def test_explain_shows_board_and_items(run: Terminal, model: Path) -> None:
-    printed = run("explain", model, "start", "--top", "3")
+def test_explain_shows_board_and_items(terminal: Terminal, model: Path) -> None:
+    printed = terminal("explain", model, "start", "--top", "3")
     assert "  4 - - - O X - - - 4" in printed
     assert "3 of" in printed
     position = "-" * 27 + "OX------XO" + "-" * 27 + " X"
-    explained = run.json("explain", model, position)
+    explained = terminal.json("explain", model, position)
     assert explained["sum"] == pytest.approx(sum(item["amount"] for item in explained["contributions"]), abs=1e-6)
-    assert explained == run.json("explain", model, "start")
+    assert explained == terminal.json("explain", model, "start")
 
 
 @pytest.mark.parametrize("link", ["sigmoid", "logistic"])
 def test_other_links_and_methods_are_fitted(
-    run: Terminal, positions: Path, model: Path, tmp_path: Path, link: str
+    terminal: Terminal, positions: Path, model: Path, tmp_path: Path, link: str
 ) -> None:
     path = tmp_path / "model.npz"
-    run("fit", positions, "-o", path, "--method", "descent", "--iterations", "3", "--link", link, "--smoothing", "0")
+    options = ("--method", "descent", "--iterations", "3", "--smoothing", "0")
+    terminal("fit", positions, "-o", path, *options, "--link", link)
     values = LinearEvaluation.load(path).predict(read_positions(positions).positions)
     low, high = (-64, 64) if link == "sigmoid" else (0, 1)
     assert low <= values.min() < values.max() <= high
-    report = run.json("evaluate", path, positions)
+    report = terminal.json("evaluate", path, positions)
     unit = "discs" if link == "sigmoid" else "winning chance"
     assert report["unit"] == unit
     assert report["rmse"][str(path)][-1] < (high - low) / 2
-    assert f"({unit})" in run("explain", path, "start")
-    assert link in run("explain", path, "start")
+    assert f"({unit})" in terminal("explain", path, "start")
+    assert link in terminal("explain", path, "start")
     if link == "logistic":
-        assert "different units" in run.fails("evaluate", path, model, positions)
+        assert "different units" in terminal.fails("evaluate", path, model, positions)
 
 
-def test_wrong_arguments_are_one_line(run: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
+def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.parquet"
     picture = tmp_path / "picture.parquet"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
@@ -218,31 +207,33 @@ def test_wrong_arguments_are_one_line(run: Terminal, positions: Path, model: Pat
     empty.touch()
     out = tmp_path / "out.npz"
     folder = tmp_path / "folder"
-    assert "missing.parquet" in run.fails("fit", missing, "-o", out)
-    assert "picture.parquet" in run.fails("discover", picture, "-o", folder)
-    assert "picture.parquet" in run.fails("evaluate", model, picture)
-    assert "empty.npz" in run.fails("evaluate", empty, positions)
-    assert "empty.npz" in run.fails("explain", empty, "start")
-    assert "name the game before it" in run.fails("explain", "default", "start")
-    assert "empty.npz" in run.fails("fit", positions, "-o", out, "--configurations", empty)
-    assert "no pattern set 'edges'" in run.fails("fit", positions, "-o", out, "--patterns", "edges")
-    assert "64 squares" in run.fails("explain", model, "X" * 63)
-    assert "no feature group 'smell'" in run.fails("discover", positions, "-o", folder, "--groups", "smell")
-    assert "no configuration matches 9,999,999" in run.fails("discover", positions, "-o", folder, "-n", "9999999")
-    assert "does not exist" in run.fails("discover", positions, "-o", tmp_path / "no" / "folder")
+    assert "missing.parquet" in terminal.fails("fit", missing, "-o", out)
+    assert "picture.parquet" in terminal.fails("discover", picture, "-o", folder)
+    assert "picture.parquet" in terminal.fails("evaluate", model, picture)
+    assert "empty.npz" in terminal.fails("evaluate", empty, positions)
+    assert "empty.npz" in terminal.fails("explain", empty, "start")
+    assert "name the game before it" in terminal.fails("explain", "default", "start")
+    assert "empty.npz" in terminal.fails("fit", positions, "-o", out, "--configurations", empty)
+    assert "no pattern set 'edges'" in terminal.fails("fit", positions, "-o", out, "--patterns", "edges")
+    assert "64 squares" in terminal.fails("explain", model, "X" * 63)
+    assert "no feature group 'smell'" in terminal.fails("discover", positions, "-o", folder, "--groups", "smell")
+    assert "no configuration matches 9,999,999" in terminal.fails("discover", positions, "-o", folder, "-n", "9999999")
+    assert "does not exist" in terminal.fails("discover", positions, "-o", tmp_path / "no" / "folder")
     configurations = tmp_path / "mined.npz"
     table = RelationTable(np.zeros(1, np.int32), np.zeros(1, np.int16))
     ConfigurationSet.from_relations(table, [[0]]).save(configurations)
-    assert "configurations without weights" in run.fails("explain", configurations, "start")
-    assert "missing.npz" in run.fails("compare", model, tmp_path / "missing.npz")
-    assert "needs patterns" in run.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
-    assert "no game 'go'" in run.fails("perft", "go", "3")
-    assert "no game 'go'" in run.fails("demo", "go", "-o", folder)
+    assert "configurations without weights" in terminal.fails("explain", configurations, "start")
+    assert "missing.npz" in terminal.fails("compare", model, tmp_path / "missing.npz")
+    assert "needs patterns" in terminal.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
+    assert "no game 'go'" in terminal.fails("perft", "go", "3")
+    assert "no game 'go'" in terminal.fails("demo", "go", "-o", folder)
+    full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
+    assert "the game is over, with the score +0" in terminal.fails("explain", "connect_four", "default", full)
 
 
-def test_demo_is_a_discovery_with_its_files(run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import glem.core.cli.demo as demo
-
+@pytest.fixture
+def discovered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What ``glem demo`` asks a discovery for, which is interrupted."""
     called: dict[str, Any] = {}
 
     def discover(positions: Positions, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
@@ -250,63 +241,45 @@ def test_demo_is_a_discovery_with_its_files(run: Terminal, tmp_path: Path, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
-    run("demo", "-o", tmp_path / "demo", status=130)
-    assert called["positions"] > 200_000
-    assert called["folder"] == tmp_path / "demo"
-    assert f"--sample {called['settings'].mining.sample}" in str(demo.command.help)
-    assert "interrupted" in run.error
+    return called
+
+
+def test_demo_is_a_discovery_with_its_files(terminal: Terminal, tmp_path: Path, discovered: dict[str, Any]) -> None:
+    import glem.core.cli.demo as demo
+
+    terminal("demo", "-o", tmp_path / "demo", status=130)
+    assert discovered["positions"] > 200_000
+    assert discovered["folder"] == tmp_path / "demo"
+    assert f"--sample {discovered['settings'].mining.sample}" in str(demo.command.help)
+    assert "interrupted" in terminal.error
 
 
 def test_demo_of_a_game_without_a_sample_lets_it_play(
-    run: Terminal, othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal,
+    othello_learning: Learning,
+    tmp_path: Path,
+    discovered: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from glem.core.labelling.first_games import sample_positions
 
-    called: dict[str, Any] = {}
-
-    def discover(positions: Positions, *rest: Any, **named: Any) -> Any:
-        called["positions"] = len(positions)
-        raise KeyboardInterrupt
-
     monkeypatch.setattr("glem.core.features.learning.load_learning", lambda name: evolve(othello_learning, sample=None))
-    monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
     monkeypatch.setattr(
         "glem.core.labelling.first_games.sample_positions",
         lambda game, **named: sample_positions(game, positions=500, **named),
     )
-    run("demo", "othello", "-o", tmp_path / "demo", status=130)
-    assert 500 <= called["positions"] < 8000
-    assert "No sample of positions comes with Othello" in run.output
+    terminal("demo", "othello", "-o", tmp_path / "demo", status=130)
+    assert 500 <= discovered["positions"] < 8000
+    assert "No sample of positions comes with Othello" in terminal.output
 
 
-def test_a_fit_of_a_baseline_has_its_features_alone(run: Terminal, positions: Path, tmp_path: Path) -> None:
+def test_a_fit_of_a_baseline_has_its_features_alone(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
     path = tmp_path / "mobility.npz"
-    run("fit", positions, "-o", path, "--baseline", "mobility", "--iterations", "3")
+    terminal("fit", positions, "-o", path, "--baseline", "mobility", "--iterations", "3")
     evaluation = LinearEvaluation.load(path)
     names = [evaluation.learning.features[place].name for place in evaluation.linear]
     assert names == ["mobility", "opponent_mobility"]
     assert evaluation.patterns is None
-    assert "has: disc difference, mobility" in run.fails("fit", positions, "-o", path, "--baseline", "constant")
-    error = run.fails("fit", positions, "-o", path, "--baseline", "mobility", "--patterns", "logistello")
+    assert "has: disc difference, mobility" in terminal.fails("fit", positions, "-o", path, "--baseline", "constant")
+    error = terminal.fails("fit", positions, "-o", path, "--baseline", "mobility", "--patterns", "logistello")
     assert "name no patterns" in error
-
-
-@pytest.mark.repeats  # resuming: tests/core/fitting kill a fit of phases
-def test_a_killed_fit_continues(run: Terminal, othello_learning: Learning, tmp_path: Path) -> None:
-    assert othello_learning.sample is not None
-    sample: Positions = othello_learning.sample()
-    source = tmp_path / "positions.parquet"
-    write_positions(source, sample.select(sample.record < 1500))
-    options = ["--iterations", "60", "--held-out", "0", "--jobs", "1"]
-    whole, killed = tmp_path / "whole.npz", tmp_path / "killed.npz"
-    run("fit", source, *options, "-o", whole)
-    work = Path(f"{killed}.work")
-    # Two phases are finished, the third is under way.
-    command = ["fit", str(source), *options, "-o", str(killed)]
-    status, _ = end_command_when(command, lambda: any(work.glob("fit-02*")))
-    assert status == -signal.SIGKILL, "the command ended before it could be killed"
-    assert any(work.glob("fit-02*"))
-    assert not killed.exists()
-    run(*command)
-    assert killed.read_bytes() == whole.read_bytes()
-    assert not work.exists()

@@ -1,5 +1,6 @@
 """``glem engine`` as another program runs it: as a process, with pipes."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,18 +12,18 @@ PATIENCE = 300
 RANDOM = ("--player", "random")
 
 
-def talk(typed: str | bytes, *arguments: str, status: int = 0) -> str:
+def talk(typed: str | bytes, *arguments: str, game: str = "othello") -> str:
     """What the engine says to a script."""
     process = subprocess.run(
-        [sys.executable, "-m", "glem", "engine", "othello", *arguments],
+        [sys.executable, "-m", "glem", "engine", game, *arguments],
         input=typed.encode() if isinstance(typed, str) else typed,
         capture_output=True,
         timeout=PATIENCE,
         check=False,
     )
-    assert process.returncode == status, process.stderr
+    assert process.returncode == 0, process.stderr
     assert b"Traceback" not in process.stderr
-    return (process.stdout if status == 0 else process.stderr).decode()
+    return process.stdout.decode()
 
 
 @contextmanager
@@ -35,22 +36,19 @@ def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_the_protocol_is_recognized() -> None:
-    assert talk("\nnboard 2\nping 3\n", *RANDOM) == "set myname glem\npong 3\n"
-    assert talk("1 name\n", *RANDOM) == "=1 glem\n\n"
-    assert talk("", *RANDOM) == ""
-
-
-@pytest.mark.repeats  # one more process: the protocol is recognized above
-def test_the_protocol_is_chosen() -> None:
-    assert talk("name\n", "--protocol", "nboard", *RANDOM) == "status unknown command 'name'\n"
-    assert talk("nboard 2\n", "--protocol", "gtp", *RANDOM) == "? unknown command\n\n"
-    assert "no protocol 'uci'; known: auto, gtp, nboard" in talk("", "--protocol", "uci", status=2)
-
-
-def test_errors_come_before_the_first_command() -> None:
-    assert "no such file" in talk("name\n", "--evaluation", "nowhere.npz", status=2)
-    assert "unknown option" in talk("name\n", "--player", "random,speed=3", status=2)
+@pytest.mark.parametrize(
+    ("typed", "arguments", "said"),
+    [
+        ("\nnboard 2\nping 3\n", (), "set myname glem\npong 3\n"),
+        ("1 name\n", (), "=1 glem\n\n"),
+        ("", (), ""),
+        # One more process each: the protocol is recognized above.
+        pytest.param("name\n", ("--protocol", "nboard"), "status unknown command 'name'\n", marks=pytest.mark.repeats),
+        pytest.param("nboard 2\n", ("--protocol", "gtp"), "? unknown command\n\n", marks=pytest.mark.repeats),
+    ],
+)
+def test_the_protocol_is_recognized_or_chosen(typed: str, arguments: tuple[str, ...], said: str) -> None:
+    assert talk(typed, *arguments, *RANDOM) == said
 
 
 def test_a_script_gets_whole_answers(mobility: str) -> None:
@@ -61,6 +59,11 @@ def test_a_script_gets_whole_answers(mobility: str) -> None:
     )
     assert second == first + "=\n\n"
     assert first.startswith("=\n\n= ")
+
+
+def test_the_end_of_a_script_ends_what_has_no_end_of_its_own() -> None:
+    said = talk("uci\nisready\nposition startpos\ngo infinite\n", *RANDOM, game="chess")
+    assert re.search(r"uciok\nreadyok\nbestmove [a-h][1-8][a-h][1-8]\n$", said)
 
 
 def test_garbage_is_answered() -> None:

@@ -87,31 +87,35 @@ def test_another_name_of_an_input_is_refused(folder: Path, spelling: str) -> Non
     assert (folder / "given").read_text() == "dear"
 
 
-def test_the_halves_of_a_split_are_outputs_too(folder: Path) -> None:
-    (folder / "games.train.parquet").write_text("dear")
-    _refused(
-        "positions games.train.parquet --game othello --split 0.1 -o games.parquet", "games.train.parquet would be"
-    )
-
-
-def test_inputs_where_work_is_kept_are_refused(folder: Path) -> None:
-    for work, command in [
-        ("f.npz.work", "improve default f.npz.work/in.parquet -o f.npz"),
-        ("f.npz.work", "fit f.npz.work/in.parquet -o f.npz"),
-        ("found/work", "discover found/work/in.parquet -o found"),
-        ("l.log.accepted", "learn othello given --baseline l.log.accepted/in.parquet --log l.log"),
-    ]:
-        (folder / work).mkdir(parents=True, exist_ok=True)
-        (folder / work / "in.parquet").write_text("dear")
-        _refused(command, "in.parquet lies in")
-    (folder / "found" / "report.html").write_text("dear")
-    _refused("discover found/report.html -o found", "would be written over")
-
-
-def test_two_outputs_in_one_file_are_refused(folder: Path) -> None:
-    _refused("grade othello given --evaluation default --report r --write-positions ./r", "are one file")
-    _refused("match random random --game othello -o r --transcripts r", "are one file")
-    _refused("learn othello given --log r -o r", "are one file")
+@pytest.mark.parametrize(
+    ("source", "command", "words"),
+    [
+        # The halves of a split are outputs too.
+        (
+            "games.train.parquet",
+            "positions games.train.parquet --game othello --split 0.1 -o games.parquet",
+            "games.train.parquet would be",
+        ),
+        # Inputs where work is kept.
+        ("f.npz.work/in.parquet", "improve default f.npz.work/in.parquet -o f.npz", "in.parquet lies in"),
+        ("f.npz.work/in.parquet", "fit f.npz.work/in.parquet -o f.npz", "in.parquet lies in"),
+        ("found/work/in.parquet", "discover found/work/in.parquet -o found", "in.parquet lies in"),
+        (
+            "l.log.accepted/in.parquet",
+            "learn othello given --baseline l.log.accepted/in.parquet --log l.log",
+            "in.parquet lies in",
+        ),
+        ("found/report.html", "discover found/report.html -o found", "would be written over"),
+        # Two outputs in one file.
+        ("given", "grade othello given --evaluation default --report r --write-positions ./r", "are one file"),
+        ("given", "match random random --game othello -o r --transcripts r", "are one file"),
+        ("given", "learn othello given --log r -o r", "are one file"),
+    ],
+)
+def test_other_outputs_that_are_refused(folder: Path, source: str, command: str, words: str) -> None:
+    (folder / source).parent.mkdir(parents=True, exist_ok=True)
+    (folder / source).write_text("dear")
+    _refused(command, words)
 
 
 def test_a_folder_is_no_output_file(folder: Path) -> None:

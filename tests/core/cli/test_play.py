@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -44,10 +45,26 @@ def test_the_end_of_input_ends_the_game(terminal: Terminal) -> None:
         terminal("play", *RANDOM, typed=typed)
 
 
-def test_the_other_side_can_begin(terminal: Terminal) -> None:
-    printed = terminal("play", *RANDOM, "--second", typed="line\n")
-    assert "You play O (the second player)." in printed
-    assert printed.index("glem plays ") < printed.index("1 - - -")
+@pytest.mark.parametrize(
+    ("options", "typed", "said", "last"),
+    [
+        (("--second",), "line\n", "You play O (the second player).", ".."),
+        ((), "f5\nundo\nline\nf5\n", "no moves yet", None),
+        (("--second", "--moves", "f5"), "line\n", "You play X (the first player).", None),
+        ((), "switch\nline\n", "You play O (the second player).", ".."),
+        ((), "resign\nline\nf5\n", "the game is over: new, undo, switch, save FILE or quit", None),
+        ((), "resign\nf5\nundo\nf5\nresign\nnew\nline\n", "You gave up. glem wins.", "no moves yet"),
+        # After black's move white must pass, which needs no typing.
+        (("--position", f"XO------{'-' * 48}XO------ X"), "c1\nc8\n", "glem has no move and must pass.", None),
+        (("--position", f"XO------{'-' * 48}XO------ X"), "c1\nc8\n", "You win by 64.", None),
+    ],
+)
+def test_what_a_person_may_do(
+    terminal: Terminal, options: tuple[str, ...], typed: str, said: str, last: str | None
+) -> None:
+    printed = terminal("play", *RANDOM, *options, typed=typed)
+    assert said in printed
+    assert last is None or re.fullmatch(last, printed.splitlines()[-1])
 
 
 def test_bad_input_is_explained(terminal: Terminal) -> None:
@@ -74,26 +91,6 @@ def test_hints_and_legal_moves(terminal: Terminal, mobility: str) -> None:
     assert "c3 g3 c4 e3 c5 g5 c6 c7 e7" not in printed
     assert "hint [N]" in printed
     assert printed.count("X 3, O 3") == 2
-
-
-def test_moves_are_taken_back_to_ones_own_turn(terminal: Terminal) -> None:
-    printed = terminal("play", *RANDOM, typed="f5\nundo\nline\nf5\n")
-    assert "no moves yet" in printed
-    printed = terminal("play", *RANDOM, "--second", "--moves", "f5", typed="line\n")
-    assert "You play X (the first player)." in printed
-
-
-def test_sides_are_switched(terminal: Terminal) -> None:
-    printed = terminal("play", *RANDOM, typed="switch\nline\n")
-    assert "You play O (the second player)." in printed
-    assert len(printed.splitlines()[-1]) == 2
-
-
-def test_resigning_and_a_new_game(terminal: Terminal) -> None:
-    printed = terminal("play", *RANDOM, typed="resign\nf5\nundo\nf5\nresign\nnew\nline\n")
-    assert printed.count("You gave up. glem wins.") == 2
-    assert "the game is over: new, undo, switch, save FILE or quit" in printed
-    assert printed.splitlines()[-1] == "no moves yet"
 
 
 def test_a_game_to_the_end_is_saved(terminal: Terminal, tmp_path: Path) -> None:
@@ -125,19 +122,16 @@ def test_a_game_of_any_game_is_saved_as_lines_that_are_read(
     assert [known.format_move(move) for move in found.moves.tolist()] == moves.split()
 
 
-def test_a_finished_game_is_saved_with_its_result(terminal: Terminal, tmp_path: Path) -> None:
-    path = tmp_path / "game.txt"
-    terminal("play", "connect_four", "--player", "random", "--moves", "1 2 1 2 1 2 1", "--save", str(path))
-    assert path.read_text(encoding="utf-8").endswith("\n1 2 1 2 1 2 1\t1\t\t\n")
-    position = ("--position", load_game("connect_four").format_position(load_game("connect_four").initial_position))
-    terminal("play", "connect_four", "--player", "random", *position, "--moves", "1 2 1 2 1 2 1", "--save", str(path))
-    assert path.read_text(encoding="utf-8").endswith("\n1 2 1 2 1 2 1\t1\t\t\n")
-
-
-def test_a_drawn_game_is_saved_with_its_result(terminal: Terminal, tmp_path: Path) -> None:
-    path, moves = tmp_path / "game.txt", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"
-    terminal("play", "chess", "--player", "random", "--moves", moves, "--save", str(path))
-    assert path.read_text(encoding="utf-8").endswith(f"\n{moves}\t0\t\t\n")
+@pytest.mark.parametrize("name", ["connect_four", "chess"])
+def test_a_finished_game_is_saved_with_its_result(terminal: Terminal, tmp_path: Path, name: str) -> None:
+    game, path = load_game(name), tmp_path / "game.txt"
+    moves, result = {
+        "connect_four": ("1 2 1 2 1 2 1", 1),
+        "chess": ("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", 0),
+    }[name]
+    for begin in ((), ("--position", game.format_position(game.initial_position))):
+        terminal("play", name, "--player", "random", *begin, "--moves", moves, "--save", str(path))
+        assert path.read_text(encoding="utf-8").endswith(f"\n{moves}\t{result}\t\t\n")
 
 
 @pytest.mark.repeats  # saving: a game without compiled chess is saved above, and written as PGN in test_pgn_writing
@@ -191,30 +185,30 @@ def test_a_game_that_begins_elsewhere_needs_a_format_with_room_for_that(terminal
     assert " O]W[C1]" in (tmp_path / "game.ggf").read_text()
 
 
-def test_positions_without_a_player_to_pass(terminal: Terminal) -> None:
-    """After black's move white must pass, which needs no typing."""
-    position = f"XO------{'-' * 48}XO------ X"
-    printed = terminal("play", *RANDOM, "--position", position, typed="c1\nc8\n")
-    assert "glem has no move and must pass." in printed
-    assert "You win by 64." in printed
-
-
-def test_wrong_arguments(terminal: Terminal, mobility: str) -> None:
-    assert "no such file" in terminal("play", "othello", "--evaluation", "nowhere.npz", status=2)
-    assert "no game 'xiangqi'" in terminal("play", "xiangqi", status=2)
-    assert "'a1' is no legal move" in terminal("play", *RANDOM, "--moves", "a1", status=2)
-    assert "64 squares" in terminal("play", *RANDOM, "--position", "X", status=2)
-    assert "no such file" in terminal("search", "othello", "--evaluation", "nowhere.npz", status=2)
-    assert "--depth, --solve beside --player: say it there" in terminal(
-        "play", *RANDOM, "--depth", "3", "--solve", "4", status=2
-    )
-    others = ("--evaluation", mobility, "--probcut", "x.npz", "--full-width", "--table", "8")
-    assert "--evaluation, --probcut, --full-width, --table beside --player" in terminal(
-        "play", *RANDOM, *others, status=2
-    )
-    assert "is no legal move after the first 1" in terminal(
-        "search", "othello", "--evaluation", mobility, "--moves", "f5a1", status=2
-    )
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("play", "othello", "--evaluation", "nowhere.npz"), "no such file"),
+        (("search", "othello", "--evaluation", "nowhere.npz"), "no such file"),
+        (("engine", "othello", "--evaluation", "nowhere.npz"), "no such file"),
+        (("engine", "othello", "--player", "random,speed=3"), "unknown option"),
+        (("engine", "othello", "--protocol", "uci"), "no protocol 'uci'; known: auto, gtp, nboard"),
+        (("play", "xiangqi"), "no game 'xiangqi'"),
+        (("play", *RANDOM, "--moves", "a1"), "'a1' is no legal move"),
+        (("play", *RANDOM, "--position", "X"), "64 squares"),
+        (("play", *RANDOM, "--depth", "3", "--solve", "4"), "--depth, --solve beside --player: say it there"),
+        (
+            ("play", *RANDOM, "--evaluation", "none", "--probcut", "x.npz", "--full-width", "--table", "8"),
+            "--evaluation, --probcut, --full-width, --table beside --player",
+        ),
+        (("search", "othello", "--evaluation", "none", "--moves", "f5a1"), "is no legal move after the first 1"),
+        (("label", "x.games", "-o", "x.parquet", "--even-within", "nan"), "must be finite"),
+        (("relabel", "x.games", "-o", "x.parquet", "--suspect-above", "nan"), "--suspect-above must be"),
+        (("relabel", "x.games", "-o", "x.parquet", "--loss", "nan"), "--loss must be"),
+    ],
+)
+def test_wrong_arguments(terminal: Terminal, words: tuple[str, ...], message: str) -> None:
+    assert message in terminal(*words, status=2)
 
 
 def test_without_an_evaluation_the_error_says_how_to_make_one(
@@ -346,13 +340,13 @@ def test_hints_take_a_number(terminal: Terminal) -> None:
         assert f"hint takes a number of moves from 1 to 999, as in hint 3, got {wrong!r}" in printed
 
 
-def test_only_commands_that_continue_say_so(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_commands_that_continue_say_so(terminal: Terminal, mobility: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
     # Not a function that modules import by name: one that is loaded meanwhile would keep this.
     monkeypatch.setattr(Engine, "analyse", interrupted)
-    assert terminal("search", "othello", "--evaluation", "none", status=130).strip() == "glem: interrupted"
+    assert terminal("search", "othello", "--evaluation", mobility, status=130).strip() == "glem: interrupted"
     monkeypatch.setattr("glem.core.cli.outputs.check_writable", interrupted)
     error = terminal("label", "x.games", "-o", "x.parquet", status=130)
     assert error.strip() == "glem: interrupted; the same command continues where it can"
@@ -378,15 +372,3 @@ def test_ctrl_c_makes_glem_move_at_once(terminal: Terminal, mobility: str, monke
     assert time.monotonic() - began < 300
     assert "glem plays " in printed
     assert signal.getsignal(signal.SIGINT) is handler
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "words"),
-    [
-        ("label", "--even-within", "must be finite"),
-        ("relabel", "--suspect-above", "--suspect-above must be"),
-        ("relabel", "--loss", "--loss must be"),
-    ],
-)
-def test_numbers_without_sense_are_one_line(terminal: Terminal, command: str, option: str, words: str) -> None:
-    assert words in terminal(command, "x.games", "-o", "x.parquet", option, "nan", status=2)

@@ -29,14 +29,18 @@ def run(terminal: Terminal) -> Terminal:
     return terminal.of("positions")
 
 
+def assert_written(path: Path, expected: Positions) -> None:
+    found = read_positions(path).columns()
+    for name, column in expected.columns().items():
+        assert np.array_equal(column, found[name]), name
+
+
 def test_games_become_a_file_of_positions(othello: Game, games: Path, tmp_path: Path, run: Terminal) -> None:
     output = tmp_path / "positions.parquet"
     out = run(games, "-o", output)
     expected = positions_of_records(othello, read_records(othello, games), label="auto")
     assert out == f"{len(expected):,} positions in {output}\nfrom 60 games\n"
-    found = read_positions(output)
-    for name, column in expected.columns().items():
-        assert np.array_equal(column, found.columns()[name]), name
+    assert_written(output, expected)
 
 
 def test_files_of_equal_names_in_different_folders_are_two(othello: Game, tmp_path: Path, run: Terminal) -> None:
@@ -72,9 +76,7 @@ def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, run:
         {"path": str(path), "positions": len(part)} for path, part in zip(paths, expected, strict=True)
     ]
     for path, part in zip(paths, expected, strict=True):
-        found = read_positions(path)
-        for name, column in part.columns().items():
-            assert np.array_equal(column, found.columns()[name]), name
+        assert_written(path, part)
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(path.name for path in paths)
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
@@ -9,8 +10,8 @@ from glem.core.game.game import Game
 from glem.core.search.solver import SolverSpec, solve_positions
 from glem.core.tasks.tasks import Workers
 from tests.core.cli.terminal import Terminal
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN
-from tests.oracles.othello_rules import board_of, legal_moves, play
 
 FIRST = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"  # FFO #1
 SCORES = "G8:+18; H1:+12; H7:+6; A2:+6; A3:+4; B1:-4; A4:-22; G2:-24;"
@@ -112,16 +113,7 @@ def test_what_is_refused(run, monkeypatch):
 
 
 def test_workers_do_not_matter(othello: Game):
-    board = board_of(0x0000000810000000, 0x0000001008000000)
-    positions = []
-    while (board == 0).sum() > 0:
-        moves = legal_moves(board)
-        if not moves:
-            break
-        board = play(board, moves[len(moves) // 2])
-        if (board == 0).sum() <= 12:
-            text = "".join("O-X"[int(disc) + 1] for disc in board.ravel())
-            positions.append(othello.parse_position(f"{text} X"))
+    positions = random_line(othello, np.random.default_rng(0))[0][-13:-1]
     spec = SolverSpec("othello", table_mb=1)
     alone = dict(solve_positions(spec, positions))
     together = dict(solve_positions(spec, reversed(positions), workers=Workers(2)))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.borrowed import Borrowed, load_shared
-from glem.core.compiling.kernels import UncompilableError, compiled
+from glem.core.compiling.failures import UncompilableError
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import GlemError
 
 

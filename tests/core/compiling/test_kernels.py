@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from glem.core.compiling import kernels
 from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.code_digest import plain
+from glem.core.compiling.failures import UncompilableError
 from glem.core.compiling.kernels import (
-    UncompilableError,
     compiled,
     inlined,
     kernel,
@@ -22,7 +23,6 @@ from glem.core.compiling.kernels import (
     mix,
     pdep,
     pext,
-    plain,
     popcount,
     trailing_zeros,
 )

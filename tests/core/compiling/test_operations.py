@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.columns import position_at, store_position
-from glem.core.compiling.kernels import UncompilableError, compiled
+from glem.core.compiling.failures import UncompilableError
+from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation, has_operation
 from glem.core.errors import PluginError
 from glem.core.game.game import final_score, hash_key, legal_moves, play

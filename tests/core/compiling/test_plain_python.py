@@ -14,8 +14,10 @@ import pytest
 
 from glem.core.cli import main
 from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.kernels import PlainRulesWarning, UncompilableError, compiled
+from glem.core.compiling.failures import UncompilableError
+from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.discovery.candidates import draw_sample
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning, load_learning
@@ -33,7 +35,9 @@ from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
+from tests.core.positions.test_replay import records_of
 from tests.core.search.duel_game import Position as Cells
+from tests.oracles.replay import random_game
 
 ROOT = Path(__file__).parents[3]
 silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
@@ -63,18 +67,9 @@ def installed(distribution: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_learning("plain_nim") is PLAIN_LEARNING
 
 
-def random_records(game: Game, count: int = 30, seed: int = 1) -> GameRecords:
-    generator = np.random.default_rng(seed)
-    moves: list[int] = []
-    offsets = [0]
-    buffer = np.zeros(game.max_moves, np.int32)
-    for _ in range(count):
-        position = game.initial_position
-        while found := game.legal_moves(position, buffer, 0):
-            moves.append(int(generator.choice(buffer[:found])))
-            position = game.play(position, moves[-1])
-        offsets.append(len(moves))
-    return GameRecords.from_moves(np.array(moves, np.int16), np.array(offsets, np.int64))
+def random_records(game: Game) -> GameRecords:
+    generator = np.random.default_rng(1)
+    return records_of([random_game(game, generator) for _ in range(30)])
 
 
 # ------------------------------------------------------------------------------------------- everything runs

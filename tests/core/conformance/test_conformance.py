@@ -15,14 +15,16 @@ from glem.core.conformance.plugin import check_plugin
 from glem.core.conformance.report import ConformanceReport
 from glem.core.errors import BadInputError, ConformanceError
 from glem.core.features.features import AtomicFeatures
-from glem.core.features.learning import Learning, Phases
+from glem.core.features.learning import Phases
 from glem.core.game.game import Game
 from glem.games.othello import rules as othello_rules
+from tests.core.cli.terminal import Terminal
 from tests.core.game import countdown_game as sound
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, Position
 from tests.core.game.countdown_game import legal_moves as sound_legal_moves
 from tests.core.search import duel_game
 from tests.core.search.duel_game import duel
+from tests.othello import LEARNING, OTHELLO
 
 
 def failures(report) -> dict[str, str]:
@@ -30,8 +32,8 @@ def failures(report) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_sound_games_pass(othello: Game):
-    for game in (COUNTDOWN, othello):
+def test_sound_games_pass():
+    for game in (COUNTDOWN, OTHELLO):
         report = check_game(game, games=10)
         assert report.passed, str(report)
         report.require()
@@ -39,11 +41,11 @@ def test_sound_games_pass(othello: Game):
         assert all(result.cases or result.skipped for result in report.results)
 
 
-def test_sound_learning_passes(othello_learning: Learning):
+def test_sound_learning_passes():
     for report in (
-        check_learning(othello_learning, games=5),
-        check_features(othello_learning.features, games=2),
-        check_phases(othello_learning.phases, games=2),
+        check_learning(LEARNING, games=5),
+        check_features(LEARNING.features, games=2),
+        check_phases(LEARNING.phases, games=2),
     ):
         assert report.passed, str(report)
 
@@ -139,14 +141,6 @@ def lists_by_overflow(position, moves, start):
     return count
 
 
-def is_over_by_encoding(position):
-    return str(position.stones).encode() == b"0"
-
-
-def lists_and_forgets(position, moves, start):
-    sound.legal_moves(position, moves, start)
-
-
 def plays_nothing(position, move):
     return None
 
@@ -157,6 +151,22 @@ def parses_nothing(text):
     return
 
 
+def shifts_python_numbers(position, move):
+    return Position(position.stones & (-1 - (1 << int(move + 3))))
+
+
+def lists_far_too_many(position, moves, start):
+    for place in range(20):
+        moves[start + place] = place
+    return 20
+
+
+def raises_at_the_end(position, move):
+    if position.stones < 4:
+        raise IndexError("a table is too short")
+    return sound.play(position, move)
+
+
 _last: list[int] = [0]
 
 
@@ -165,89 +175,107 @@ def plays_with_the_last_move(position, move):
     return sound.play(position, move if previous != 2 else min(int(move), 0))
 
 
-PLAIN_MUTANTS: list[tuple[dict[str, Any], str, str]] = [
-    ({"legal_moves": writes_behind}, "play", "wrote outside start to start [+] max_moves"),
-    ({"legal_moves": writes_before}, "play", "wrote outside start"),
-    (
-        {"legal_moves": lambda position, moves, start: sound.legal_moves(position, moves, start) + 3},
-        "play",
-        "returned 6, expected 0 to max_moves = 3",
-    ),
-    (
-        {"legal_moves": lambda position, moves, start: float(sound.legal_moves(position, moves, start))},
-        "play",
-        "returned a float: 3.0, expected the number of moves",
-    ),
-    ({"legal_moves": lists_out_of_range}, "play", r"move 3 is not in range\(move_count = 3\)"),
-    ({"legal_moves": lists_twice}, "play", "a move twice"),
-    ({"legal_moves": ignores_start}, "repeatable", "depends on start"),
-    ({"legal_moves": lists_at_random}, "repeatable", "legal_moves (gives different|depends)"),
-    ({"legal_moves": lists_and_forgets}, "play", "legal_moves returned None, expected the number of moves"),
-    ({"play": lambda position, move: [sound.play(position, move)]}, "play", "returned a list: .*, expected a Position"),
-    ({"play": plays_nothing}, "play", r"play\(\d, take\d\) returned None, expected a Position"),
-    ({"is_over": lambda position: "no"}, "play", "is_over returned a str: 'no', expected True or False"),
-    ({"final_score": lambda position: None}, "scores", "final_score is None, expected a whole number"),
-    ({"final_score": lambda position: -1 if next(_calls) % 2 else 1}, "scores", "final_score is (-1|1), then (-1|1)"),
-    (
-        {"final_score": lambda position: -1 // int(position.stones)},
-        "scores",
-        r"ZeroDivisionError: .* \(test_conformance.py, line \d+\), in\s+0 st",
-    ),
-    ({"hash_key": lambda position: str(position)}, "hash", "hash_key gives .*, expected a np.uint64"),
-    ({"format_position": lambda position: None}, "text", "format_position gives None, expected a text"),
-    ({"parse_position": parses_nothing}, "text", r"parse_position\('9 stones'\) returned None, expected a Position"),
-    ({"play": plays_with_the_last_move}, "repeatable", "gives different results for the same position"),
-    ({"legal_moves": raises}, "play", "IndexError: a table is too short"),
-    ({"is_over": lambda position: False}, "play", "legal_moves finds 0 moves, is_over says no"),
-    ({"play": lambda position, move: position}, "play", "goes on after max_plies = 9 plies"),
-    (
-        {"play": lambda position, move: (sound.play(position, move).stones,)},
-        "play",
-        r"returned a tuple: \(np.uint8\(.\),\), expected a Position",
-    ),
-    ({"play": gives_another_type}, "play", "field 'stones' the int64"),
-    ({"play": gives_python_numbers}, "play", "field 'stones' the int"),
-    (
-        {"play": plays_with_a_memory},
-        "repeatable",
-        "play of take. gives different results for the same position: chance",
-    ),
-    ({"max_plies": 3}, "play", "goes on after max_plies = 3 plies"),
-    ({"count_moves": lambda position: 2}, "repeatable", "count_moves gives 2, there are 3"),
-    ({"final_score": scores_too_high}, "scores", "final_score 5 is outside score_bounds -1..1"),
-    ({"final_score": lambda position: 0.5}, "scores", "0.5, expected a whole number"),
-    ({"hash_key": lambda position: np.uint64(1)}, "hash", "0x1 stands for two positions"),
-    ({"hash_key": lambda position: -1 - int(position.stones)}, "hash", "expected 0 to 2"),
-    ({"hash_key": lambda position: mix(np.uint64(next(_calls)))}, "hash", "gives one position"),
-    ({"format_position": lambda position: f"{position.stones}\nstones"}, "text", "more than one line"),
-    (
-        {"parse_position": lambda text: Position(np.uint8(max(int(sound.parse_position(text).stones) - 1, 0)))},
-        "text",
-        "reads another position",
-    ),
-    ({"parse_position": lambda text: Position(np.uint8(int(text.split()[0])))}, "text", "expected BadInputError"),
-    ({"format_move": lambda move: "take1"}, "text", "as 'take1'"),
-    (
-        {
-            "format_move_at": lambda position, move: "move",
-            "parse_move_at": lambda position, text: 0 if text == "move" else sound.parse_move(text),
-        },
-        "text",
-        "as 'move'",
-    ),
-    (
-        {"format_move_at": lambda position, move: f"take{move + 1}", "parse_move_at": parses_another_at},
-        "text",
-        "parse_move_at reads 0",
-    ),
-    ({"hash_key": lambda position: sound.hash_key(position)}, "facts", "lambda"),
-    ({"hash_key": lambda position: sound.hash_key(position)}, "pickling", "lambda"),
-    ({"interface_version": 0}, "facts", "interface_version is 0"),
-]
+# Check of the suite to rules that it must catch, and what it must say.
+PLAIN_MUTANTS: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "play": [
+        ({"legal_moves": writes_behind}, "wrote outside start to start [+] max_moves"),
+        ({"legal_moves": writes_before}, "wrote outside start"),
+        (
+            {"legal_moves": lambda position, moves, start: sound.legal_moves(position, moves, start) + 3},
+            "returned 6, expected 0 to max_moves = 3",
+        ),
+        (
+            {"legal_moves": lambda position, moves, start: float(sound.legal_moves(position, moves, start))},
+            "returned a float: 3.0, expected the number of moves",
+        ),
+        ({"legal_moves": lists_out_of_range}, r"move 3 is not in range\(move_count = 3\)"),
+        ({"legal_moves": lists_twice}, "a move twice"),
+        (
+            {"legal_moves": lambda position, moves, start: None},
+            "legal_moves returned None, expected the number of moves",
+        ),
+        ({"play": lambda position, move: [sound.play(position, move)]}, "returned a list: .*, expected a Position"),
+        ({"play": plays_nothing}, r"play\(\d, take\d\) returned None, expected a Position"),
+        ({"is_over": lambda position: "no"}, "is_over returned a str: 'no', expected True or False"),
+        ({"legal_moves": raises}, "IndexError: a table is too short"),
+        ({"is_over": lambda position: False}, "legal_moves finds 0 moves, is_over says no"),
+        ({"play": lambda position, move: position}, "goes on after max_plies = 9 plies"),
+        (
+            {"play": lambda position, move: (sound.play(position, move).stones,)},
+            r"returned a tuple: \(np.uint8\(.\),\), expected a Position",
+        ),
+        ({"play": gives_another_type}, "field 'stones' the int64"),
+        ({"play": gives_python_numbers}, "field 'stones' the int"),
+        ({"max_plies": 3}, "goes on after max_plies = 3 plies"),
+        (
+            {"legal_moves": lists_far_too_many, "move_count": 20},
+            r"\n +legal_moves lists more moves than max_moves = 3, in\n +9 stones\n +after no move\n",
+        ),
+        (
+            {"play": shifts_python_numbers},
+            r"out of bounds for uint8 \(test_conformance.py, line \d+\); constants and shifts that meet a np.uint8 are "
+            r"np.uint8\(...\), as in np.uint8\(1\) << np.uint8\(...\), in",
+        ),
+    ],
+    "repeatable": [
+        ({"legal_moves": ignores_start}, "depends on start"),
+        ({"legal_moves": lists_at_random}, "legal_moves (gives different|depends)"),
+        ({"play": plays_with_the_last_move}, "gives different results for the same position"),
+        ({"play": plays_with_a_memory}, "play of take. gives different results for the same position: chance"),
+        ({"count_moves": lambda position: 2}, "count_moves gives 2, there are 3"),
+    ],
+    "scores": [
+        ({"final_score": lambda position: None}, "final_score is None, expected a whole number"),
+        ({"final_score": lambda position: -1 if next(_calls) % 2 else 1}, "final_score is (-1|1), then (-1|1)"),
+        (
+            {"final_score": lambda position: -1 // int(position.stones)},
+            r"ZeroDivisionError: .* \(test_conformance.py, line \d+\), in\s+0 st",
+        ),
+        ({"final_score": scores_too_high}, "final_score 5 is outside score_bounds -1..1"),
+        ({"final_score": lambda position: 0.5}, "0.5, expected a whole number"),
+    ],
+    "hash": [
+        ({"hash_key": lambda position: str(position)}, "hash_key gives .*, expected a np.uint64"),
+        ({"hash_key": lambda position: np.uint64(1)}, "0x1 stands for two positions"),
+        ({"hash_key": lambda position: -1 - int(position.stones)}, "expected 0 to 2"),
+        ({"hash_key": lambda position: mix(np.uint64(next(_calls)))}, "gives one position"),
+    ],
+    "text": [
+        ({"format_position": lambda position: None}, "format_position gives None, expected a text"),
+        ({"parse_position": parses_nothing}, r"parse_position\('9 stones'\) returned None, expected a Position"),
+        ({"format_position": lambda position: f"{position.stones}\nstones"}, "more than one line"),
+        (
+            {"parse_position": lambda text: Position(np.uint8(max(int(sound.parse_position(text).stones) - 1, 0)))},
+            "reads another position",
+        ),
+        ({"parse_position": lambda text: Position(np.uint8(int(text.split()[0])))}, "expected BadInputError"),
+        ({"format_move": lambda move: "take1"}, "as 'take1'"),
+        (
+            {
+                "format_move_at": lambda position, move: "move",
+                "parse_move_at": lambda position, text: 0 if text == "move" else sound.parse_move(text),
+            },
+            "as 'move'",
+        ),
+        (
+            {"format_move_at": lambda position, move: f"take{move + 1}", "parse_move_at": parses_another_at},
+            "parse_move_at reads 0",
+        ),
+    ],
+    "facts": [
+        ({"hash_key": lambda position: sound.hash_key(position)}, "lambda"),
+        ({"interface_version": 0}, "interface_version is 0"),
+    ],
+    "pickling": [
+        ({"hash_key": lambda position: sound.hash_key(position)}, "lambda"),
+    ],
+}
 
 
-@pytest.mark.parametrize(("change", "check", "text"), PLAIN_MUTANTS)
-def test_broken_plain_rules_are_caught(change, check, text):
+@pytest.mark.parametrize(
+    ("check", "change", "text"), [(check, *case) for check, cases in PLAIN_MUTANTS.items() for case in cases]
+)
+def test_broken_plain_rules_are_caught(check, change, text):
     report = check_game(Game(**{**FACTS, "name": "broken", **change}), games=20, plain=True)
     found = failures(report)
     assert check in found, str(report)
@@ -323,8 +351,8 @@ def plays_favourites(position, move):
         ({"move_count": 64, "pass_move": None}, "play", "move 64 is not in range"),
     ],
 )
-def test_broken_boards_are_caught(othello: Game, change, check, text):
-    report = check_game(evolve(othello, name="broken", **change), games=10, plain=True)
+def test_broken_boards_are_caught(change, check, text):
+    report = check_game(evolve(OTHELLO, name="broken", **change), games=10, plain=True)
     assert check in failures(report), str(report)
     with pytest.raises(ConformanceError, match=text):
         report.require()
@@ -338,8 +366,8 @@ def test_a_counter_that_nothing_declares_is_told_with_what_would_declare_it():
     assert "hash" not in declared
 
 
-def test_a_failure_shows_the_position_and_how_it_came_about(othello: Game):
-    report = check_game(evolve(othello, name="broken", max_plies=3), plain=True)
+def test_a_failure_shows_the_position_and_how_it_came_about():
+    report = check_game(evolve(OTHELLO, name="broken", max_plies=3), plain=True)
     text = failures(report)["play"]
     assert text.splitlines()[1].endswith(" X")
     assert len(text.splitlines()[2].removeprefix("after ").split()) == 3
@@ -348,8 +376,8 @@ def test_a_failure_shows_the_position_and_how_it_came_about(othello: Game):
 # ------------------------------------------------------------------------------ broken features, phases
 
 
-def test_broken_features_are_caught(othello_learning: Learning):
-    features = othello_learning.features
+def test_broken_features_are_caught():
+    features = LEARNING.features
 
     def broken(**change: Any) -> str:
         return str(check_features(evolve(features, **change), games=3))
@@ -385,17 +413,17 @@ def phase_by_corner(position):
     return 1 if (position.own | position.opponent) & np.uint64(1) else 0
 
 
-def test_broken_phases_are_caught(othello: Game):
+def test_broken_phases_are_caught():
     def broken(function) -> str:
         names = tuple("abcdefghijklm")
-        return str(check_phases(Phases(game=othello, names=names, phase_of=function), games=3))
+        return str(check_phases(Phases(game=OTHELLO, names=names, phase_of=function), games=3))
 
     assert "gives 13, expected 0 to 12" in broken(phase_too_high)
     assert "under symmetry" in broken(phase_by_corner)
 
 
-def test_unknown_feature_names_are_caught(othello_learning: Learning):
-    report = check_learning(evolve(othello_learning, linear=("mobility", "luck")), games=1)
+def test_unknown_feature_names_are_caught():
+    report = check_learning(evolve(LEARNING, linear=("mobility", "luck")), games=1)
     assert "linear names unknown features: ['luck']" in failures(report)["names"]
 
 
@@ -404,8 +432,8 @@ def test_bad_arguments():
         check_game(COUNTDOWN, games=0)
 
 
-def test_features_of_no_symmetry_are_skipped(othello_learning: Learning):
-    features: AtomicFeatures = evolve(othello_learning.features, symmetries=None)
+def test_features_of_no_symmetry_are_skipped():
+    features: AtomicFeatures = evolve(LEARNING.features, symmetries=None)
     (skipped,) = [result for result in check_features(features, games=1).results if result.skipped]
     assert skipped.name == "features and symmetries"
 
@@ -427,14 +455,14 @@ def transforms_wrongly_at_the_fourth_move(position, symmetry):
 
 
 @pytest.mark.parametrize("games", [3, 10, 40])
-def test_a_symmetry_that_is_wrong_at_one_early_ply_is_caught_in_any_number_of_games(othello: Game, games: int):
-    broken = evolve(othello, transform=transforms_wrongly_at_the_fourth_move)
+def test_a_symmetry_that_is_wrong_at_one_early_ply_is_caught_in_any_number_of_games(games: int):
+    broken = evolve(OTHELLO, transform=transforms_wrongly_at_the_fourth_move)
     report = check_game(broken, games=games, plain=True)
     assert "under symmetry 1" in next(result for result in report.results if result.name == "symmetries").failures[0]
 
 
-def test_samples_hold_all_positions_of_the_first_plies_and_others_by_lot(othello: Game):
-    sample = sample_of(othello, 40, 0, ConformanceReport("Othello"))
+def test_samples_hold_all_positions_of_the_first_plies_and_others_by_lot():
+    sample = sample_of(OTHELLO, 40, 0, ConformanceReport("Othello"))
     rows = sample.some(30)
     assert rows == sorted(set(rows))
 
@@ -460,13 +488,90 @@ def moves_anywhere_at_the_start(position, moves, start):
     return count
 
 
-def test_how_random_games_went_is_told(othello: Game):
+def test_how_random_games_went_is_told():
     told = check_game(COUNTDOWN, games=40, plain=True).notes
     assert "; who moved last won 40 and lost 0" in told[0]
     assert told[1].endswith("perft from the start 3, 9, 27")
     wrong_sign = check_game(evolve(COUNTDOWN, final_score=loses_with_the_last_stone), games=40, plain=True)
     assert wrong_sign.passed
     assert "; who moved last won 0 and lost 40" in wrong_sign.notes[0]
-    assert check_game(othello, games=3, plain=True).notes[1].endswith("perft from the start 4, 12, 56, 244, 1396")
-    illegal = evolve(othello, legal_moves=moves_anywhere_at_the_start, count_moves=None, search_functions={})
+    assert check_game(OTHELLO, games=3, plain=True).notes[1].endswith("perft from the start 4, 12, 56, 244, 1396")
+    illegal = evolve(OTHELLO, legal_moves=moves_anywhere_at_the_start, count_moves=None, search_functions={})
     assert "perft from the start 5, " in "".join(check_game(illegal, games=3, plain=True).notes)
+
+
+# ------------------------------------------------------------------------------ what is said, and the command
+
+
+def test_one_cause_is_one_failure():
+    for change in ({"legal_moves": raises}, {"play": plays_nothing}, {"play": raises_at_the_end}):
+        report = check_game(Game(**{**FACTS, **change}), plain=True)
+        assert list(failures(report)) == ["play"], str(report)
+        skipped = {result.name: result.skipped for result in report.results}
+        assert skipped["scores"] == "not looked at: play is broken before a game has ended"
+    chance = check_game(evolve(OTHELLO, name="broken", play=plays_by_chance), games=5, plain=True)
+    assert list(failures(chance)) == ["repeatable"], str(chance)
+    skipped = {result.name: result.skipped for result in chance.results}
+    assert skipped["symmetries"].startswith("not looked at: the rules give different results for the same position")
+
+
+def plays_by_chance(position, move):
+    following = othello_rules.play(position, move)
+    empty = ~(following.own | following.opponent)
+    return othello_rules.Position(
+        following.own | (empty & -empty & np.uint64(next(_calls) % 2 << 1)), following.opponent
+    )
+
+
+def test_moves_that_do_not_follow_a_symmetry_are_named():
+    def first_failure(transform_move) -> str:
+        broken = evolve(OTHELLO, name="broken", transform_move=transform_move)
+        return failures(check_game(broken, games=2, plain=True))["symmetries"].splitlines()[0]
+
+    assert first_failure(exchanges_two) == (
+        "under symmetry 3, the legal moves d3 c4 become f5 f5, and no legal move becomes e6, legal in the image, in"
+    )
+    assert first_failure(transforms_squares_back).startswith("under symmetry 5, ")
+
+
+def exchanges_two(move, symmetry):
+    return othello_rules.transform_square(move if (move, symmetry) != (19, 3) else 26, symmetry)
+
+
+def test_duplicate_patterns_are_a_note():
+    sets = {"lines": {"left": ("a1", "a2"), "top": ("b1", "a1"), "middle": ("d4", "e4"), "right": ("h8", "h7")}}
+    report = check_learning(evolve(LEARNING, pattern_sets=sets, default_evaluation=None), games=1)
+    assert report.passed, str(report)
+    assert report.notes == [
+        "pattern set 'lines': 'left' and 'top' and 'right' are images of each other; keep one of them, whose images "
+        "share its weights"
+    ]
+    assert str(report).endswith(f"\n  note {report.notes[0]}")
+    assert check_learning(LEARNING, games=1).notes == []
+
+
+def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
+    passed = terminal.json("check", "connect_four", "--games", 2, "--plain")
+    assert (passed["passed"], passed["checks"][0]["name"]) == (True, "facts")
+    assert terminal("check", "nosuchgame", status=2).count("\n") == 1
+    broken = Game(**{**FACTS, "final_score": scores_too_high})
+    monkeypatch.setattr(plugin, "load_game", lambda name: broken)
+    parts = terminal.json("check", "countdown", "--games", 2, status=1)["parts"]
+    assert [part["passed"] for part in parts] == [False, None, None, None]
+    told = terminal("check", "countdown", "--games", 2, status=1)
+    assert "\nlearning of Countdown: not looked at: what it builds on breaks a promise\n" in told
+    assert parts[3] == {
+        "subject": "fitter of Countdown",
+        "passed": None,
+        "not_looked_at": "what it builds on breaks a promise",
+        "notes": [],
+    }
+
+
+@pytest.mark.repeats  # the parts: check_plugin is called with games of a moment in test_conformance
+def test_the_command_runs_all_parts_or_one(terminal: Terminal):
+    found = terminal.json("check", "connect_four", "--games", 2)
+    parts = ["Connect Four", "learning of Connect Four", "evaluation of Connect Four", "fitter ConjugateGradient"]
+    assert list(dict.fromkeys(check["subject"] for check in found["checks"])) == parts
+    one = terminal("check", "connect_four", "--games", 2, "--only", "fitter", "--seed", 3)
+    assert one.startswith("fitter ConjugateGradient: keeps its promises\n  ok   manners (")

@@ -15,19 +15,19 @@ from glem.core.evaluation.integers.recomputing import recomputing_evaluator
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC, scaled_sigmoid
 from glem.core.features.evaluators import Evaluator
-from glem.core.features.learning import Learning
 from tests.core.conformance.test_conformance import failures
 from tests.core.game.plain_game import COMPILED_LEARNING, PLAIN_LEARNING
+from tests.othello import LEARNING
 
 
-def test_a_random_evaluation_has_weights_for_everything(othello_learning: Learning):
-    evaluation = random_evaluation(othello_learning, 3)
+def test_a_random_evaluation_has_weights_for_everything():
+    evaluation = random_evaluation(LEARNING, 3)
     assert evaluation.patterns is not None
     assert evaluation.pattern_weights.std() > 0
-    assert len(evaluation.linear) == len(othello_learning.linear)
-    again = random_evaluation(othello_learning, 3)
+    assert len(evaluation.linear) == len(LEARNING.linear)
+    again = random_evaluation(LEARNING, 3)
     np.testing.assert_array_equal(again.pattern_weights, evaluation.pattern_weights)
-    assert not np.array_equal(random_evaluation(othello_learning, 4).bias, evaluation.bias)
+    assert not np.array_equal(random_evaluation(LEARNING, 4).bias, evaluation.bias)
 
 
 @pytest.mark.slow
@@ -41,8 +41,8 @@ def test_sound_evaluations_pass():
 
 
 @pytest.mark.slow
-def test_evaluations_of_every_link_and_configurations_pass(othello_learning: Learning):
-    plain = random_evaluation(othello_learning, 1)
+def test_evaluations_of_every_link_and_configurations_pass():
+    plain = random_evaluation(LEARNING, 1)
     squares = RelationTable(np.repeat(np.arange(30, dtype=np.int32), 3), np.tile(np.arange(3, dtype=np.int16), 30))
     configurations = ConfigurationSet.from_relations(squares, [[0], [0, 3], [81, 84], [81], [78, 82, 87], [30, 33, 36]])
     weights = np.linspace(-1, 1, len(plain.bias) * len(configurations), dtype=np.float32)
@@ -111,9 +111,9 @@ def test_broken_values_are_caught(kind, check, text):
     assert re.search(text, found[check]), found
 
 
-def test_a_file_that_forgets_is_caught(othello_learning: Learning):
-    plain = random_evaluation(othello_learning)
-    kept = LinearEvaluation(othello_learning, plain.bias, linear=plain.linear, linear_weights=plain.linear_weights)
+def test_a_file_that_forgets_is_caught():
+    plain = random_evaluation(LEARNING)
+    kept = LinearEvaluation(LEARNING, plain.bias, linear=plain.linear, linear_weights=plain.linear_weights)
     found = failures(check_evaluation(of_class(Forgets, kept), games=1, plain=True))
     assert "bias change in the file" in found["file"]
 

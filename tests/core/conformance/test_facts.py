@@ -8,14 +8,16 @@ import click
 import numpy as np
 import pytest
 
-from glem.core.cli import command_group, main
+from glem.core.cli import command_group
 from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.conformance import facts as module
-from glem.core.conformance.facts import FactTable, GameFacts, game_facts
+from glem.core.conformance.facts import GameFacts, game_facts
 from glem.core.errors import PluginError
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game, game_names, load_game
+from tests.core.cli.terminal import Terminal
 from tests.core.game.countdown_game import COUNTDOWN, Position
+from tests.othello import LEARNING
 
 
 def facts_of(game: Game, learning: Learning | None, monkeypatch: pytest.MonkeyPatch) -> GameFacts:
@@ -55,12 +57,12 @@ def test_commands_to_try_are_there(name: str) -> None:
         command.make_context(words[1], words[2:], parent=context, resilient_parsing=True)
 
 
-def test_cells_are_told_together_and_other_features_alone(othello_learning: Learning) -> None:
+def test_cells_are_told_together_and_other_features_alone() -> None:
     features = rows(game_facts("othello"), "Atomic features")
-    cells = [feature for feature in othello_learning.features.features if feature.cell is not None]
+    cells = [feature for feature in LEARNING.features.features if feature.cell is not None]
     assert features[0][1] == f"{cells[0].name} ... {cells[-1].name}"
     assert features[0][2] == "empty, own, opponent"
-    assert len(features) == len(othello_learning.features) - len(cells) + 1
+    assert len(features) == len(LEARNING.features) - len(cells) + 1
 
 
 def test_patterns_have_the_counts_of_the_paper() -> None:
@@ -91,7 +93,8 @@ def test_plain_rules_are_told_and_counted_less_deep(monkeypatch: pytest.MonkeyPa
 
 
 def test_game_without_anything_optional(monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = facts_of(COUNTDOWN, None, monkeypatch)
+    facts = facts_of(attrs.evolve(COUNTDOWN, facts={"invented": "1970"}), None, monkeypatch)
+    assert rows(facts, "Further facts") == (("invented", "1970"),)
     assert facts.board == ()
     assert facts.distribution == "unknown"
     assert rows(facts, "Notation") == (("initial position", "9 stones"), ("moves in it", "take1 take2 take3"))
@@ -101,31 +104,19 @@ def test_game_without_anything_optional(monkeypatch: pytest.MonkeyPatch) -> None
     assert [command.split()[1] for command in facts.commands] == ["check", "perft"]
 
 
-def test_a_pattern_too_large_for_a_table_is_told(othello_learning: Learning, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_too_large_for_a_table_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     rows_1_and_2 = ("a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "a2", "b2", "c2", "d2")
-    large = attrs.evolve(othello_learning, pattern_sets={"large": {"edges": rows_1_and_2}})
-    [pattern] = rows(facts_of(othello_learning.game, large, monkeypatch), "Pattern sets")
+    large = attrs.evolve(LEARNING, pattern_sets={"large": {"edges": rows_1_and_2}})
+    [pattern] = rows(facts_of(LEARNING.game, large, monkeypatch), "Pattern sets")
     assert pattern[3:] == (8, 3**12, "too large for a table")
 
 
-def test_what_a_game_says_of_itself_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = attrs.evolve(COUNTDOWN, facts={"invented": "1970"})
-    assert rows(facts_of(told, None, monkeypatch), "Further facts") == (("invented", "1970"),)
-
-
-def test_lists_and_tables_as_plain_data() -> None:
-    assert FactTable("Rules", ("fact", "value"), (("moves", 3),)).data() == {"moves": 3}
-    assert FactTable("Perft", ("depth", "count"), ((1, 4),)).data() == [{"depth": 1, "count": 4}]
-
-
-def test_command_prints_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["games", "othello"])
-    assert ended.value.code == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_command_prints_the_facts(terminal: Terminal) -> None:
+    lines = terminal("games", "othello").splitlines()
     assert lines[0] == "Othello, from the distribution glem"
     assert "  legal moves in a position, at most   60" in lines
     assert lines[-1].startswith("  glem ")
-    with pytest.raises(SystemExit):
-        main(["games", "othello", "--json"])
-    assert json.loads(capsys.readouterr().out)["position"][0] == {"field": "own", "dtype": "uint64"}
+    found = terminal.json("games", "othello")
+    assert found["position"][0] == {"field": "own", "dtype": "uint64"}
+    assert found["rules"]["plies in a game, at most"] == 120
+    assert found["perft"][0] == {"depth": 1, "move sequences": 4}

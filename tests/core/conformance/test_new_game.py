@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from glem.core.cli import main
 from glem.core.conformance.new_game import check_name, check_title, new_game
 from glem.core.errors import BadInputError
+from tests.core.cli.terminal import Terminal
 from tests.stranger_environment import StrangerEnvironment, stranger_environment
 
 FILES = {
@@ -46,6 +46,9 @@ def files_in(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+MISSPELLED = ["", "Hex", "7up", "small-game", "small__game", "_game", "game_", "dame\u0301", "../up", "game\n"]
+
+
 @pytest.mark.parametrize("name", ["a", "hex7", "small_game", "x_2"])
 def test_good_names(name: str) -> None:
     check_name(name)
@@ -54,16 +57,7 @@ def test_good_names(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", "lower-case letters"),
-        ("Hex", "lower-case letters"),
-        ("7up", "lower-case letters"),
-        ("small-game", "lower-case letters"),
-        ("small__game", "lower-case letters"),
-        ("_game", "lower-case letters"),
-        ("game_", "lower-case letters"),
-        ("dame\u0301", "lower-case letters"),
-        ("../up", "lower-case letters"),
-        ("game\n", "lower-case letters"),
+        *((name, "lower-case letters") for name in MISSPELLED),
         ("x" * 41, "at most 40"),
         ("class", "word of the Python language"),
         ("match", "word of the Python language"),
@@ -154,16 +148,15 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     folder = tmp_path / "game"
     folder.mkdir()
     (folder / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(BadInputError, match="is not empty, and nothing is overwritten"):
-        new_game("small_game", folder)
-    assert files_in(tmp_path) == {"game/mine.txt"}
-    with pytest.raises(BadInputError, match=r"mine\.txt is there and no folder"):
-        new_game("small_game", folder / "mine.txt")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(BadInputError, match="is there and no folder"):
-        new_game("small_game", tmp_path / "dangling")
-    with pytest.raises(BadInputError, match="does not exist"):
-        new_game("small_game", tmp_path / "absent" / "game")
+    for target, message in (
+        (folder, "is not empty, and nothing is overwritten"),
+        (folder / "mine.txt", r"mine\.txt is there and no folder"),
+        (tmp_path / "dangling", "is there and no folder"),
+        (tmp_path / "absent" / "game", "does not exist"),
+    ):
+        with pytest.raises(BadInputError, match=message):
+            new_game("small_game", target)
     assert files_in(tmp_path) == {"game/mine.txt"}
 
 
@@ -201,21 +194,13 @@ def test_all_files_or_none(exists: bool, tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(tmp_path.iterdir()) == ([folder] if exists else [])
 
 
-def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main(["new-game", "small_game"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
+    shown = terminal("new-game", "small_game")
     assert "wrote small_game/src/small_game/rules.py\n" in shown
     assert "pip install -e ./small_game" in shown
-    with pytest.raises(SystemExit) as ended:
-        main(["new-game", "small_game"])
-    assert ended.value.code == 2
-    assert "not empty" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["new-game", "small_game", "-o", "other", "--title", "Other", "--json"])
-    found = json.loads(capsys.readouterr().out)
+    assert "not empty" in terminal.fails("new-game", "small_game")
+    found = terminal.json("new-game", "small_game", "-o", "other", "--title", "Other")
     assert (found["name"], found["folder"]) == ("small_game", "other")
     assert {Path(file).relative_to("other").as_posix() for file in found["files"]} == FILES
 

@@ -95,62 +95,43 @@ def test_sound_search_functions_pass():
     assert {"search functions", "tactical moves", "search operations"} <= set(names)
 
 
-@pytest.mark.parametrize(
-    ("change", "check", "text"),
-    [
+# Check of the suite to functions that it must catch, and what it must say.
+BROKEN: dict[str, list[tuple[str, Any, str]]] = {
+    "search functions": [
+        ("legal_moves", lists_one_less, r"legal_moves of the search lists \[0, 1, 2, 3, 4\], the"),
+        ("play", lambda position, move: position, "after l1 play of the search gives"),
+        ("hash_key", stones_left, "hash_key of the search gives"),
+        ("tactical_move", small_heap_moves, "did you mean 'tactical_moves'"),
+    ],
+    "tactical moves": [
+        ("tactical_moves", tactics_out_of_nowhere, r"lists \[5\], which are not legal"),
         (
-            {"legal_moves": lists_one_less},
-            "search functions",
-            r"legal_moves of the search lists \[0, 1, 2, 3, 4\], the",
-        ),
-        ({"play": lambda position, move: position}, "search functions", "after l1 play of the search gives"),
-        ({"hash_key": stones_left}, "search functions", "hash_key of the search gives"),
-        ({"tactical_move": small_heap_moves}, "search functions", "did you mean 'tactical_moves'"),
-        ({"tactical_moves": tactics_out_of_nowhere}, "tactical moves", r"lists \[5\], which are not legal"),
-        (
-            {"tactical_moves": lambda position, moves, start: ~lists_one_less(position, moves, start)},
-            "tactical moves",
+            "tactical_moves",
+            lambda position, moves, start: ~lists_one_less(position, moves, start),
             "expected all legal moves",
         ),
-        (
-            {"tactical_moves": lambda position, moves, start: "none"},
-            "tactical moves",
-            "returned 'none', expected a number of moves",
-        ),
-        (
-            {"extension": lambda before, move, after: 1},
-            "search operations",
-            "expected 0 for most: the search would never end",
-        ),
-        (
-            {"extension": lambda before, move, after: -1},
-            "search operations",
-            "extension of l1 gives -1, expected a whole number, at least 0",
-        ),
-        (
-            {"move_order": lambda position, move, after: 1001},
-            "search operations",
-            "gives 1001, expected a whole number, -1000 to 1000",
-        ),
-        ({"plies_left": lambda position: 1}, "search operations", "plies_left gives 1, the game went on for"),
-        ({"no_moves_score": wins}, "search operations", "no_moves_score gives 1, final_score -1"),
-        ({"reversible_plies": lambda position: 0.5}, "search operations", "reversible_plies gives 0.5"),
-        (
-            {"is_drawn": lambda position: nim.is_over(position)},
-            "search operations",
-            "is_drawn is True in a finished game with the score -1",
-        ),
-        (
-            {"move_hint": lambda position, move: 1001},
-            "search operations",
-            "move_hint of l1 gives 1001",
-        ),
-        ({"must_move": lambda position: True}, "tactical moves", "must_move gives True, tactical_moves 0"),
-        ({"is_drawn": lambda position: 0}, "search operations", "is_drawn gives 0, expected True or False"),
+        ("tactical_moves", lambda position, moves, start: "none", "returned 'none', expected a number of moves"),
+        ("must_move", lambda position: True, "must_move gives True, tactical_moves 0"),
     ],
+    "search operations": [
+        ("extension", lambda before, move, after: 1, "expected 0 for most: the search would never end"),
+        ("extension", lambda before, move, after: -1, "extension of l1 gives -1, expected a whole number, at least 0"),
+        ("move_order", lambda position, move, after: 1001, "gives 1001, expected a whole number, -1000 to 1000"),
+        ("plies_left", lambda position: 1, "plies_left gives 1, the game went on for"),
+        ("no_moves_score", wins, "no_moves_score gives 1, final_score -1"),
+        ("reversible_plies", lambda position: 0.5, "reversible_plies gives 0.5"),
+        ("is_drawn", lambda position: nim.is_over(position), "is_drawn is True in a finished game with the score -1"),
+        ("move_hint", lambda position, move: 1001, "move_hint of l1 gives 1001"),
+        ("is_drawn", lambda position: 0, "is_drawn gives 0, expected True or False"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "function", "text"), [(check, *case) for check, cases in BROKEN.items() for case in cases]
 )
-def test_broken_search_functions_are_caught(change, check, text):
-    report = check_game(mirror_nim("broken", search_functions={**SOUND, **change}), games=10, plain=True)
+def test_broken_search_functions_are_caught(check, name, function, text):
+    report = check_game(mirror_nim("broken", search_functions={**SOUND, name: function}), games=10, plain=True)
     found = failures(report)
     assert set(found) == {check}, str(report)
     assert re.search(text, found[check]), found[check]

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from glem.core.discovery.discovery import Discovery, DiscoverySettings, discover
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
-from glem.core.features.learning import Learning, Phases
+from glem.core.features.learning import Phases
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.equal_positions import position_keys
@@ -26,8 +25,8 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.report.data import DiscoveryReport
 from glem.core.report.discovered import _cell_moments, write_discovery
-from tests.core.labelling.labelling_examples import run
-from tests.killed_programs import end_command_when
+from tests.core.cli.terminal import Terminal
+from tests.othello import LEARNING, sample_of_games
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
@@ -46,26 +45,25 @@ QUICK = attrs.evolve(
 
 
 def discovered(
-    positions: Positions, learning: Learning, folder: Path, settings: DiscoverySettings, **rest: Any
+    positions: Positions, folder: Path, settings: DiscoverySettings, **rest: Any
 ) -> tuple[Discovery, DiscoveryReport]:
     """Discover with all files."""
-    with discover(positions, learning, folder, settings, **rest) as found:
+    with discover(positions, LEARNING, folder, settings, **rest) as found:
         return found, write_discovery(found, folder)
 
 
 @pytest.fixture(scope="module")
-def positions(othello_learning: Learning) -> Positions:
+def positions() -> Positions:
     """Positions of 600 games of the sample."""
-    assert othello_learning.sample is not None
-    sample: Positions = othello_learning.sample()
-    return sample.select(sample.record < 600)
+    return sample_of_games(600)
 
 
 @pytest.fixture(scope="module")
-def finished(positions: Positions, othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of an uninterrupted discovery."""
+def finished(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of an uninterrupted discovery, in which its results are and nothing else."""
     folder = tmp_path_factory.mktemp("uninterrupted")
-    discovered(positions, othello_learning, folder, SETTINGS)
+    discovered(positions, folder, SETTINGS)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(RESULTS)
     return folder
 
 
@@ -75,63 +73,36 @@ def report(finished: Path) -> Any:
     return json.loads((finished / "discovery.json").read_text())
 
 
-def test_all_results_are_there_and_no_work_is_left(finished: Path) -> None:
-    assert sorted(path.name for path in finished.iterdir()) == sorted(RESULTS)
-
-
 def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path, report: Any) -> None:
     assert "positions of Othello from glem's own shallow self-play, searched for what tells" in report["summary"]
-    page = (finished / "report.html").read_text()
-    assert "phase: discs on the board" in page
-    for word in [
-        "(discs on the board)",
-        "the result of its game",
-        "correlation",
-        "Matches",
-        "gain",
-        "a1 at the top left",
-    ]:
-        assert word in report["how_to_read"]
-
-
-def _whole_game(position: Any) -> int:
-    return 0
+    assert "phase: discs on the board" in (finished / "report.html").read_text()
+    words = ("(discs on the board)", "the result of its game", "correlation", "Matches", "gain", "a1 at the top left")
+    assert [word for word in words if word not in report["how_to_read"]] == []
 
 
 def _after_the_middle(position: Any) -> int:
     return 1 if popcount(position.own | position.opponent) > 34 else 0
 
 
-@pytest.mark.parametrize(
-    ("names", "phase_of", "maps"),
-    [
-        (("all",), _whole_game, ["phase all"]),
-        (("early", "late"), _after_the_middle, ["phase early", "phase late"]),
-    ],
-)
-def test_games_with_few_phases_have_a_map_for_each(
-    names: tuple[str, ...], phase_of: Any, maps: list[str], positions: Positions, othello_learning: Learning
-) -> None:
-    phases = Phases(othello_learning.game, names, phase_of)
+def test_games_with_few_phases_have_a_map_for_each(positions: Positions) -> None:
+    phases = Phases(LEARNING.game, ("early", "late"), _after_the_middle)
     few = positions.select(np.arange(len(positions)) < 1000)
-    found, sums = _cell_moments(attrs.evolve(othello_learning, phases=phases), few)
-    assert found == maps
-    assert sums.shape == (len(maps), 64, 4)
+    found, sums = _cell_moments(attrs.evolve(LEARNING, phases=phases), few)
+    assert found == ["phase early", "phase late"]
+    assert sums.shape == (2, 64, 4)
     # One disc or the other lies on each square of the centre, in every position.
     assert sums[:, 27, [0, 2]].sum() == 1000
 
 
-def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
-    positions: Positions, othello_learning: Learning
-) -> None:
+def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(positions: Positions) -> None:
     few = positions.select(np.arange(len(positions)) < 1000)
 
     def moments(*names: str) -> Any:
         features = tuple(
             feature if feature.cell is None else attrs.evolve(feature, value_names=names)
-            for feature in othello_learning.features.features
+            for feature in LEARNING.features.features
         )
-        learning = attrs.evolve(othello_learning, features=attrs.evolve(othello_learning.features, features=features))
+        learning = attrs.evolve(LEARNING, features=attrs.evolve(LEARNING.features, features=features))
         return _cell_moments(learning, few)[1]
 
     own_first = moments("empty", "own", "opponent")
@@ -143,8 +114,8 @@ def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(
     assert len(moments("empty", "my_man", "his_man")) == 0
 
 
-def test_of_images_the_one_nearest_the_top_left_is_shown(report: Any, othello_learning: Learning) -> None:
-    symmetries = othello_learning.features.symmetries
+def test_of_images_the_one_nearest_the_top_left_is_shown(report: Any) -> None:
+    symmetries = LEARNING.features.symmetries
     assert symmetries is not None
     for item in report["configurations"]:
         cells = [int(cell) for cell in item["cells"]]
@@ -152,17 +123,15 @@ def test_of_images_the_one_nearest_the_top_left_is_shown(report: Any, othello_le
         assert sorted(cells) == min(sorted(int(image[cell]) for cell in cells) for image in symmetries)
 
 
-def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(
-    positions: Positions, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(positions: Positions, tmp_path: Path) -> None:
     late = positions.select((positions.ply >= 20) & (positions.record < 200))
-    found, report = discovered(late, othello_learning, tmp_path, SETTINGS)
+    found, report = discovered(late, tmp_path, SETTINGS)
     empty = np.flatnonzero(found.assessment.counts == 0)
     assert len(empty)
-    names = [othello_learning.phases.names[phase] for phase in empty]
+    names = [LEARNING.phases.names[phase] for phase in empty]
     for training in found.trainings.values():
         assert [training.weights.results[phase] for phase in empty] == [None] * len(empty)
-    assert len(report.curves) == len(othello_learning.phases) - len(empty)
+    assert len(report.curves) == len(LEARNING.phases) - len(empty)
     assert not [curve.name for curve in report.curves if curve.name.split(", ")[1] in names]
 
 
@@ -177,28 +146,22 @@ def test_models_beat_the_baselines_on_held_out_games(report: Any) -> None:
     assert overall["patterns"] < 0.95 * overall["mobility"]
 
 
-def test_reported_errors_are_those_of_the_files(
-    finished: Path, report: Any, positions: Positions, othello_learning: Learning
-) -> None:
+def test_reported_errors_are_those_of_the_files(finished: Path, report: Any, positions: Positions) -> None:
     _, held_out = positions.split_by_game(SETTINGS.held_out, SETTINGS.seed)
-    phases = othello_learning.phases.of(held_out.positions)
+    phases = LEARNING.phases.of(held_out.positions)
     for model in ("configurations", "patterns"):
         residual = LinearEvaluation.load(finished / f"{model}.npz").predict(held_out.positions) - held_out.label
         for phase, error in enumerate(report["errors"]["models"][model]):
             assert error == pytest.approx(np.sqrt(np.mean(residual[phases == phase] ** 2)), rel=1e-5)
 
 
-def test_symmetric_configurations_share_their_weights(finished: Path, othello_learning: Learning) -> None:
+def test_symmetric_configurations_share_their_weights(finished: Path) -> None:
     evaluation = LinearEvaluation.load(finished / "configurations.npz")
-    game = othello_learning.game
+    game = LEARNING.game
     assert game.transform is not None
     position = game.parse_position("-" * 18 + "XO----" + "--OX----" + "--XXO---" + "-" * 24 + " X")
     values = [evaluation.evaluate(game.transform(position, symmetry)) for symmetry in range(8)]
     assert values == pytest.approx([values[0]] * 8, abs=1e-4)
-
-
-class _StoppedError(Exception):
-    pass
 
 
 class _StopAfter:
@@ -214,7 +177,7 @@ class _StopAfter:
     def advance(self, amount: float = 1) -> None:
         self.left -= 1
         if self.left < 0:
-            raise _StoppedError
+            raise KeyboardInterrupt
 
     def note(self, text: str) -> None:
         pass
@@ -223,96 +186,49 @@ class _StopAfter:
 # Whichever part is interrupted, the run folder is the same.
 @pytest.mark.parametrize("steps", [150, *(pytest.param(steps, marks=pytest.mark.repeats) for steps in (3, 260, 330))])
 def test_an_interrupted_discovery_ends_with_the_same_files(
-    finished: Path, positions: Positions, othello_learning: Learning, tmp_path: Path, steps: int
+    finished: Path, positions: Positions, tmp_path: Path, steps: int
 ) -> None:
-    with pytest.raises(_StoppedError):
-        discovered(positions, othello_learning, tmp_path, SETTINGS, progress=_StopAfter(steps))
+    with pytest.raises(KeyboardInterrupt):
+        discovered(positions, tmp_path, SETTINGS, progress=_StopAfter(steps))
     assert (tmp_path / "work").is_dir()
-    discovered(positions, othello_learning, tmp_path, SETTINGS, jobs=2)
+    discovered(positions, tmp_path, SETTINGS, jobs=2)
     for name in RESULTS:
         assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
 
 
-def test_work_of_other_settings_is_refused_and_stays(
-    positions: Positions, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_work_of_other_settings_is_refused_and_stays(positions: Positions, tmp_path: Path) -> None:
     other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
-    with pytest.raises(_StoppedError):
-        discovered(positions, othello_learning, tmp_path, other, progress=_StopAfter(150))
+    with pytest.raises(KeyboardInterrupt):
+        discovered(positions, tmp_path, other, progress=_StopAfter(150))
     parts = sorted((tmp_path / "work").rglob("part-*.npz"))
     assert parts
     with pytest.raises(BadInputError, match=r"unfinished work of other settings .*maximum_size: 1, not 2"):
-        discovered(positions, othello_learning, tmp_path, SETTINGS)
+        discovered(positions, tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="seed: 1, not 2"):
-        discovered(positions, othello_learning, tmp_path, attrs.evolve(other, seed=2))
+        discovered(positions, tmp_path, attrs.evolve(other, seed=2))
     assert sorted((tmp_path / "work").rglob("part-*.npz")) == parts
 
 
-def test_files_that_no_discovery_has_written_are_left_alone(
-    positions: Positions, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_files_that_no_discovery_has_written_are_left_alone(positions: Positions, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "thesis.txt").write_text("precious")
     with pytest.raises(BadInputError, match=r"work holds thesis\.txt, .* may not be glem's"):
-        discovered(positions, othello_learning, tmp_path, SETTINGS)
+        discovered(positions, tmp_path, SETTINGS)
     assert (tmp_path / "work" / "thesis.txt").read_text() == "precious"
     for name in ("report.html", "mined.npz", "discovery.json"):
         folder = tmp_path / name.partition(".")[0]
         folder.mkdir()
         (folder / name).write_text('{"title": "precious"}')
         with pytest.raises(BadInputError, match=f"holds {name}, but no discovery.json of glem"):
-            discovered(positions, othello_learning, folder, SETTINGS)
+            discovered(positions, folder, SETTINGS)
         assert [path.name for path in folder.iterdir()] == [name]
 
 
-def _command(source: Path, folder: Path) -> list[str]:
-    return [
-        "discover", str(source), "--sample", "5000", "--maximum-size", "2", "--keep", "100", "--gain", "2",
-        "--iterations", "12", "--smoothing", "0", "--jobs", "1", "--json", "-o", str(folder),
-    ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def by_command(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A file of positions and the folder of an uninterrupted discovery by the command."""
-    folder = tmp_path_factory.mktemp("command")
-    source = folder / "positions.parquet"
-    write_positions(source, positions)
-    run(_command(source, folder / "whole"))
-    files = LinearEvaluation.load(folder / "whole" / "patterns.npz").provenance[FITTED_FILES]
-    assert files.endswith(" positions.parquet")
-    return source, folder / "whole"
-
-
-@pytest.mark.repeats  # resuming: a discovery is interrupted within the process
-@pytest.mark.parametrize("moment", ["candidates.json", "training-configurations.npz"])
-def test_a_killed_command_continues(by_command: tuple[Path, Path], tmp_path: Path, moment: str) -> None:
-    source, whole = by_command
-    killed = tmp_path / "killed"
-    command = _command(source, killed)
-    status, _ = end_command_when(command, (killed / "work" / moment).exists)
-    assert status == -signal.SIGKILL, "the command ended before it could be killed"
-    assert (killed / "work" / moment).exists()
-    assert not (killed / "report.html").exists()
-    run(command)
-    for name in RESULTS:
-        assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
-
-
-def test_candidates_do_not_depend_on_the_number_of_jobs(positions: Positions, othello_learning: Learning) -> None:
-    sample = draw_sample(positions, 5_000, 3)
-    plan = MiningPlan(maximum_size=2, keep=50, least_gain=2.0)
-    one = find_candidates(sample, othello_learning, plan, jobs=1)
-    two = find_candidates(sample, othello_learning, plan, jobs=2)
-    np.testing.assert_array_equal(one.configurations.relations, two.configurations.relations)
-    np.testing.assert_array_equal(one.configurations.match_counts, two.configurations.match_counts)
-
-
-def test_mining_within_patterns_stays_within_them(positions: Positions, othello_learning: Learning) -> None:
+def test_mining_within_patterns_stays_within_them(positions: Positions) -> None:
     sample = draw_sample(positions, 5_000, 3)
     plan = MiningPlan(within="patterns", minimum_matches=100, keep=3_000, least_gain=0.5)
-    found = find_candidates(sample, othello_learning, plan).configurations
-    features, patterns = othello_learning.features, othello_learning.pattern_sets["logistello"]
+    found = find_candidates(sample, LEARNING, plan).configurations
+    features, patterns = LEARNING.features, LEARNING.pattern_sets["logistello"]
     assert features.symmetries is not None
     regions = [
         {int(image[features.index(name)]) for name in members}
@@ -333,43 +249,52 @@ def test_a_sample_holds_images_of_drawn_positions(positions: Positions) -> None:
     assert not np.isin(drawn, given).all()
 
 
-def test_bad_input_is_explained(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
+def test_bad_input_is_explained(positions: Positions, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="at least 1,000"):
-        discovered(positions.select(slice(0, 300)), othello_learning, tmp_path, SETTINGS)
+        discovered(positions.select(slice(0, 300)), tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
-        discovered(positions, othello_learning, tmp_path, DiscoverySettings(pattern_set="nothing"))
+        discovered(positions, tmp_path, DiscoverySettings(pattern_set="nothing"))
     with pytest.raises(BadInputError, match="not 'nowhere'"):
         MiningPlan(within="nowhere")  # type: ignore[arg-type]
     sample = draw_sample(positions, 2_000, 0)
     with pytest.raises(BadInputError, match="1,000 configurations or more"):
-        find_candidates(sample, othello_learning, MiningPlan(limit=1_000))
+        find_candidates(sample, LEARNING, MiningPlan(limit=1_000))
     flat = Positions.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
-        find_candidates(flat, othello_learning, MiningPlan(maximum_size=1))
+        find_candidates(flat, LEARNING, MiningPlan(maximum_size=1))
 
 
-def test_nothing_significant_is_told_with_what_helps(positions: Positions, othello_learning: Learning) -> None:
+def test_nothing_significant_is_told_with_what_helps(positions: Positions) -> None:
     sample = draw_sample(positions, 2_000, 0)
-    strict = find_candidates(sample, othello_learning, MiningPlan(maximum_size=1, least_gain=1000))
+    strict = find_candidates(sample, LEARNING, MiningPlan(maximum_size=1, least_gain=1000))
     assert len(strict.configurations) == strict.significant == 0
     assert strict.mined > 0
     # Some are significant, none gains a thousand standard errors: what helps is the gain.
     assert "a smaller --gain, fewer candidates" in strict.lacking
     random = attrs.evolve(sample, label=np.random.default_rng(0).permutation(sample.label))
-    chance = find_candidates(random, othello_learning, MiningPlan(maximum_size=2, least_gain=0.0))
+    chance = find_candidates(random, LEARNING, MiningPlan(maximum_size=2, least_gain=0.0))
     assert " 0 of them are significant" in chance.lacking
     assert "a smaller --maximum-size, or a larger --minimum-matches" in chance.lacking
     assert "--gain" not in chance.lacking
 
 
+def test_the_command_tells_its_files(positions: Positions, terminal: Terminal, tmp_path: Path) -> None:
+    source, folder = tmp_path / "positions.parquet", tmp_path / "found"
+    write_positions(source, positions.select(positions.record < 100))
+    options = ("--sample", 5000, "--maximum-size", 1, "--gain", 1000, "--iterations", 2, "--smoothing", 0, "--jobs", 1)
+    assert terminal.json("discover", source, *options, "-o", folder)["configurations"] == []
+    files = LinearEvaluation.load(folder / "patterns.npz").provenance[FITTED_FILES]
+    assert files.endswith(" positions.parquet")
+
+
 @pytest.mark.parametrize("pattern_set", [None, ""])
 def test_a_discovery_without_configurations_ends_in_a_report(
-    positions: Positions, othello_learning: Learning, tmp_path: Path, pattern_set: str | None
+    positions: Positions, tmp_path: Path, pattern_set: str | None
 ) -> None:
     for name, text in {"mined.npz": "of an earlier discovery", "discovery.json": '{"facts": {"glem": "1"}}'}.items():
         (tmp_path / name).write_text(text)
     settings = attrs.evolve(QUICK, pattern_set=pattern_set)
-    found, report = discovered(positions.select(positions.record < 200), othello_learning, tmp_path, settings)
+    found, report = discovered(positions.select(positions.record < 200), tmp_path, settings)
     models = [] if pattern_set == "" else ["patterns"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["discovery.json", "report.html", *(f"{model}.npz" for model in models)]
@@ -383,10 +308,10 @@ def test_a_discovery_without_configurations_ends_in_a_report(
         assert "gains 1000 standard errors" in told
 
 
-def test_one_convention_for_merged_positions(positions: Positions, othello_learning: Learning, tmp_path: Path) -> None:
+def test_one_convention_for_merged_positions(positions: Positions, tmp_path: Path) -> None:
     merged = positions.select(positions.record < 200).merge_duplicates()
     assert merged.weight.max() > 50
-    found, report = discovered(merged, othello_learning, tmp_path, QUICK)
+    found, report = discovered(merged, tmp_path, QUICK)
     _, held_out = merged.split_by_game(QUICK.held_out, QUICK.seed)
     assessment = found.assessment
     assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
@@ -399,14 +324,12 @@ def test_one_convention_for_merged_positions(positions: Positions, othello_learn
     assert f"{held_out.weight.sum():,.0f}" in page
 
 
-def test_phases_that_learn_nothing_are_named_in_the_summary(
-    positions: Positions, othello_learning: Learning, tmp_path: Path
-) -> None:
+def test_phases_that_learn_nothing_are_named_in_the_summary(positions: Positions, tmp_path: Path) -> None:
     few = positions.select(positions.record < 200)
     noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
     fit = FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0)
     settings = attrs.evolve(QUICK, fit=fit)
-    found, report = discovered(noise, othello_learning, tmp_path, settings)
+    found, report = discovered(noise, tmp_path, settings)
     results = found.trainings["patterns"].weights.results
     kept = [name for name, result in zip(report.phases, results, strict=True) if result and not result.improved]
     assert kept
@@ -415,22 +338,18 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_fitting_phase_by_phase_changes_nothing(
-    positions: Positions, othello_learning: Learning, tmp_path: Path, smoothing: float
-) -> None:
+def test_fitting_phase_by_phase_changes_nothing(positions: Positions, tmp_path: Path, smoothing: float) -> None:
     late = positions.select((positions.ply >= 30) & (positions.record < 100))
-    patterns = PatternSet.from_names(othello_learning.features, {"edge": ("a1", "b1", "c1", "d1")})
-    terms = Terms(patterns=patterns, linear=othello_learning.linear)
+    patterns = PatternSet.from_names(LEARNING.features, {"edge": ("a1", "b1", "c1", "d1")})
+    terms = Terms(patterns=patterns, linear=LEARNING.linear)
     settings = FitSettings(ConjugateGradient(iterations=6), smoothing=smoothing)
     held_out = late.held_out_mask(0.2, 0)
-    together = train(late, othello_learning, terms, settings, held_out=held_out)
+    together = train(late, LEARNING, terms, settings, held_out=held_out)
     for _ in range(2):
-        apart = train(late, othello_learning, terms, settings, held_out=held_out, by_phase=True, work=tmp_path / "work")
+        apart = train(late, LEARNING, terms, settings, held_out=held_out, by_phase=True, work=tmp_path / "work")
         for name in ("bias", "patterns", "linear", "match_counts"):
             np.testing.assert_allclose(
                 getattr(apart.weights, name), getattr(together.weights, name), rtol=1e-4, atol=1e-4, err_msg=name
             )
         np.testing.assert_array_equal(apart.phase_weights, together.phase_weights)
-    assert len(list((tmp_path / "work").glob("phase-*.npz"))) == len(
-        np.unique(othello_learning.phases.of(late.positions))
-    )
+    assert len(list((tmp_path / "work").glob("phase-*.npz"))) == len(np.unique(LEARNING.phases.of(late.positions)))

@@ -7,7 +7,7 @@ from glem.core.evaluation.provenance import FITTED_FILES, fitted_among, fitted_f
 from glem.core.features.learning import Learning
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 
 
 def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
@@ -28,7 +28,9 @@ def test_files_are_known_by_their_bytes(tmp_path: Path) -> None:
     assert fitted_among({"mine": mine}, [other]) == {}
 
 
-def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_learning: Learning, tmp_path: Path) -> None:
+def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(
+    terminal: Terminal, othello_learning: Learning, tmp_path: Path
+) -> None:
     games, more, fitted = (str(tmp_path / name) for name in ("games.parquet", "more.parquet", "fitted.npz"))
     assert othello_learning.sample is not None
     sample: Positions = othello_learning.sample()
@@ -36,8 +38,8 @@ def test_grades_tell_when_an_evaluation_was_fitted_to_the_same_file(othello_lear
     write_positions(games, train)
     write_positions(more, rest)
 
-    run("fit", games, "-o", fitted, "--patterns", "none", "--iterations", "2")
+    terminal("fit", games, "-o", fitted, "--patterns", "none", "--iterations", "2")
     assert load_evaluation(fitted).provenance[FITTED_FILES].endswith(" games.parquet")
     grade = ("--evaluation", fitted, "--resamples", "100", "--skip-moves", "0", "--skip-end", "0")
-    assert "fitted was fitted to games.parquet" in run("grade", "othello", games, more, *grade)
-    assert "was fitted to" not in run("grade", "othello", more, *grade)
+    assert "fitted was fitted to games.parquet" in terminal("grade", "othello", games, more, *grade)
+    assert "was fitted to" not in terminal("grade", "othello", more, *grade)

@@ -1,4 +1,4 @@
-"""``import glem``: what a notebook needs, loaded when it is used."""
+"""``import glem``: what a notebook needs, loaded when it is used; the regressor alone and in scikit-learn's hands."""
 
 import pickle
 import subprocess
@@ -229,12 +229,67 @@ def test_moves_that_are_no_cells_stand_below_the_board() -> None:
 
 def test_registered_game_is_found_by_its_name(positions: glem.Positions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glem.core.game.registry._added", {})  # other tests list what is installed
-    game = evolve(glem.load_game("othello"), name="othello-of-mine")
+    game = evolve(glem.load_game("connect_four"), name="four-of-mine")
     glem.register(game)
-    assert glem.load_game("othello-of-mine") is game is pickle.loads(pickle.dumps(game))
+    assert glem.load_game("four-of-mine") is game is pickle.loads(pickle.dumps(game))
     again = evolve(game)
     glem.register(again)
-    assert glem.load_game("othello-of-mine") is again
+    assert glem.load_game("four-of-mine") is again
     assert len(glem.search(game, evaluation="none", depth=2).lines) == 1
     with pytest.raises(PluginError, match="is installed: choose another name"):
         glem.register(positions.game)
+
+
+# ------------------------------------------------------------------------------------- the regressor of scikit-learn
+
+
+@pytest.fixture(scope="module")
+def few(positions: glem.Positions) -> glem.Positions:
+    return positions[:6_000]
+
+
+def regressor(**more: object) -> glem.PatternRegressor:
+    return glem.PatternRegressor("othello", iterations=3, held_out=0.0, **more)  # type: ignore[arg-type]
+
+
+def test_it_fits_what_the_function_fits(few: glem.Positions) -> None:
+    made = regressor().fit(few, few.label)
+    fitted = glem.fit(few, iterations=3, held_out=0.0, jobs=1)
+    predicted = made.predict(few)
+    np.testing.assert_array_equal(predicted, fitted.predict(few))
+    spread = ((few.label - few.label.mean()) ** 2).sum()
+    assert made.score(few, few.label) == pytest.approx(1 - ((predicted - few.label) ** 2).sum() / spread, rel=1e-5)
+
+
+def test_frames_and_structured_arrays_are_positions(few: glem.Positions) -> None:
+    made = regressor().fit(few, few.label)
+    expected = made.predict(few)
+    columns = {name: column for name, column in few.columns().items() if name.startswith("position_")}
+    array = np.rec.fromarrays(list(columns.values()), dtype=[(name, column.dtype) for name, column in columns.items()])
+    np.testing.assert_array_equal(made.predict(array), expected)
+    np.testing.assert_array_equal(made.predict(few.to_arrow()), expected)
+    pandas = pytest.importorskip("pandas")
+    np.testing.assert_array_equal(made.predict(pandas.DataFrame(columns)), expected)
+    with pytest.raises(ValueError, match="needs the name of the game"):
+        glem.PatternRegressor().fit(array, few.label)
+
+
+def test_parameters_are_told_and_set() -> None:
+    made = regressor()
+    assert made.set_params(l2=3.0).get_params()["l2"] == 3.0
+    assert "l2=3.0" in repr(made)
+    with pytest.raises(ValueError, match="no parameter 'l3'"):
+        made.set_params(l3=1)
+
+
+def test_scikit_learn_validates_searches_and_chains_it(few: glem.Positions) -> None:
+    selection = pytest.importorskip("sklearn.model_selection")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    scores = selection.cross_val_score(regressor(), few, few.label, groups=few.game_key, cv=selection.GroupKFold(3))
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+    chain = pipeline.Pipeline([("positions", "passthrough"), ("patterns", regressor())])
+    chain.fit(few, few.label)
+    assert chain.predict(few).shape == few.shape
+    search = selection.GridSearchCV(chain, {"patterns__l2": [1.0, 1000.0]}, cv=2).fit(few.to_pandas(), few.label)
+    assert search.best_params_["patterns__l2"] in (1.0, 1000.0)

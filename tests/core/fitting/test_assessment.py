@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from glem.core.features.learning import Learning
 from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins, phase_errors
+from tests.othello import LEARNING
 
 
 @pytest.fixture
@@ -46,19 +46,19 @@ def test_calibration_of_constant_predictions_is_one_bin_and_of_nothing_none() ->
     assert len(calibration_bins(np.zeros(0), np.zeros(0)).counts) == 0
 
 
-def test_baselines_equal_least_squares(othello_learning: Learning, generator: np.random.Generator) -> None:
+def test_baselines_equal_least_squares(generator: np.random.Generator) -> None:
     count = 3000
-    values = generator.integers(-5, 6, (count, len(othello_learning.features))).astype(np.int16)
+    values = generator.integers(-5, 6, (count, len(LEARNING.features))).astype(np.int16)
     phase = generator.integers(0, 3, count).astype(np.uint8)
     label = generator.normal(size=count) + 2 * values[:, 64]
     weight = generator.uniform(0.5, 2, count)
-    fit = BaselineFit(othello_learning)
+    fit = BaselineFit(LEARNING)
     for part in (slice(0, 1500), slice(1500, count)):
         fit.add(values[part], phase[part], label[part], weight[part])
     fitted = fit.solve()
-    assert set(fitted) == set(othello_learning.baselines)
-    for name, features in othello_learning.baselines.items():
-        columns = [othello_learning.features.index(feature) for feature in features]
+    assert set(fitted) == set(LEARNING.baselines)
+    for name, features in LEARNING.baselines.items():
+        columns = [LEARNING.features.index(feature) for feature in features]
         predicted = fitted[name].predict(values, phase)
         for k in range(3):
             here = phase == k

@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from glem.core.features.learning import Learning
 from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
+from tests.othello import LEARNING
 
 
 @pytest.fixture(scope="module", params=["logistello", "three of a kind", "none fit"])
-def patterns(othello_learning: Learning, request: pytest.FixtureRequest) -> PatternSet:
+def patterns(request: pytest.FixtureRequest) -> PatternSet:
     names = {
-        "logistello": othello_learning.pattern_sets["logistello"],
+        "logistello": LEARNING.pattern_sets["logistello"],
         "three of a kind": {"corner": ("a1", "b1", "b2"), "file": ("c1", "c2"), "long": ("a1", "b2", "c3", "d4", "e5")},
         "none fit": {
             "edge": tuple(f"{column}1" for column in "abcdefgh"),
             "corner": ("a1", "b1", "c1", "a2", "b2", "c2"),
         },
     }
-    return PatternSet.from_names(othello_learning.features, names[request.param])
+    return PatternSet.from_names(LEARNING.features, names[request.param])
 
 
 def test_every_instance_has_one_place(patterns: PatternSet) -> None:
@@ -30,8 +30,8 @@ def test_every_instance_has_one_place(patterns: PatternSet) -> None:
     assert len({(joint.first, joint.second) for joint in columns.joints}) == len(columns.joints)
 
 
-def test_logistello_needs_38_columns(othello_learning: Learning) -> None:
-    patterns = PatternSet.from_names(othello_learning.features, othello_learning.pattern_sets["logistello"])
+def test_logistello_needs_38_columns() -> None:
+    patterns = PatternSet.from_names(LEARNING.features, LEARNING.pattern_sets["logistello"])
     columns = Columns.plan(patterns)
     joined = {
         tuple(patterns.patterns[patterns.instances[instance].pattern].name for instance in column.instances)

@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.features.learning import Learning
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules
 from glem.core.fitting.descent import GradientDescent
@@ -20,13 +19,14 @@ from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.phases import fit_phases
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import derivative, descent, least_squares, objective, predicted
+from tests.othello import LEARNING
 
 FITTERS = [GradientDescent(iterations=25, checkpoint_every=4), ConjugateGradient(iterations=25, refresh_every=4)]
 
 
 @pytest.fixture(scope="module")
-def small(othello_learning: Learning) -> Small:
-    return small_design(othello_learning.features)
+def small() -> Small:
+    return small_design(LEARNING.features)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """From files of games to a fitted evaluation with a drawishness, by code and by command."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood import (
     LikelihoodSettings,
     LikelihoodTraining,
@@ -23,35 +22,34 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import SelectionRule
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.grading.examples import run
 from tests.oracles.grading import mean_log_likelihood
+from tests.othello import LEARNING, sample_of_games
 
 RULE = SelectionRule("every", step=8)
 
 
 @pytest.fixture(scope="module")
-def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All positions of 600 games of self-play."""
-    assert othello_learning.sample is not None
-    sample: Positions = othello_learning.sample()
     path = tmp_path_factory.mktemp("likelihood") / "games.parquet"
-    write_positions(path, sample.select(sample.record < 600))
+    write_positions(path, sample_of_games(600))
     return path
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning, file: Path) -> list[Positions]:
-    return list(read_game_positions(othello_learning.game, [file], RULE))
+def games(file: Path) -> list[Positions]:
+    return list(read_game_positions(LEARNING.game, [file], RULE))
 
 
 @pytest.fixture(scope="module")
-def training(othello_learning: Learning, games: list[Positions]) -> LikelihoodTraining:
+def training(games: list[Positions]) -> LikelihoodTraining:
     return fit_likelihood(
         games,
-        without_knowledge(othello_learning),
+        without_knowledge(LEARNING),
         LikelihoodSettings(l2=1.0),
-        linear=othello_learning.linear,
+        linear=LEARNING.linear,
         drawishness=("mobility", "opponent_mobility"),
         held_out=0.25,
     )
@@ -67,8 +65,8 @@ def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, ga
     assert keys_digest(keys[keys != keys[0]]) != keys_digest(keys)
 
 
-def test_two_readings_count_games_on(othello_learning: Learning, file: Path) -> None:
-    twice = list(read_game_positions(othello_learning.game, [file, file], RULE))
+def test_two_readings_count_games_on(file: Path) -> None:
+    twice = list(read_game_positions(LEARNING.game, [file, file], RULE))
     assert len(np.unique(np.concatenate([part.record for part in twice]))) == 1200
 
 
@@ -83,10 +81,8 @@ def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: Likelihoo
     assert training.evaluation.scale == 1
 
 
-def test_the_grade_is_the_one_of_the_fitted_evaluation(
-    training: LikelihoodTraining, games: list[Positions], othello_learning: Learning
-) -> None:
-    whole = fit_likelihood(games, without_knowledge(othello_learning), LikelihoodSettings(l2=1.0), linear=("mobility",))
+def test_the_grade_is_the_one_of_the_fitted_evaluation(training: LikelihoodTraining, games: list[Positions]) -> None:
+    whole = fit_likelihood(games, without_knowledge(LEARNING), LikelihoodSettings(l2=1.0), linear=("mobility",))
     by_game: dict[int, list[float]] = {}
     for part in games:
         value, drawishness = whole.evaluation.predict(part.positions)
@@ -98,8 +94,8 @@ def test_the_grade_is_the_one_of_the_fitted_evaluation(
     assert np.isnan(whole.grades()[3])
 
 
-def test_only_named_features_change(othello_learning: Learning, games: list[Positions]) -> None:
-    prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
+def test_only_named_features_change(games: list[Positions]) -> None:
+    prior = prior_of(mobility_evaluation(LEARNING, logistic=True))
     settings = LikelihoodSettings(names=("mobility",), drawishness_names=())
     found = fit_likelihood(games, prior, settings)
     weights = found.evaluation.value.linear_weights * found.prior_scale
@@ -108,33 +104,29 @@ def test_only_named_features_change(othello_learning: Learning, games: list[Posi
     assert (found.evaluation.drawishness.bias == prior.drawishness.bias).all()
 
 
-def test_the_window_leaves_out_what_the_prior_holds_for_decided(
-    othello_learning: Learning, games: list[Positions]
-) -> None:
-    prior = prior_of(mobility_evaluation(othello_learning, logistic=True))
+def test_the_window_leaves_out_what_the_prior_holds_for_decided(games: list[Positions]) -> None:
+    prior = prior_of(mobility_evaluation(LEARNING, logistic=True))
     values = np.concatenate([prior.log_odds(part.positions)[0] for part in games])
     window = float(np.median(np.abs(values)))
     found = fit_likelihood(games, prior, LikelihoodSettings(window=window, names=("mobility",)))
     assert found.positions == int((np.abs(values) <= window).sum())
     assert 0 < found.positions < len(values)
-    with pytest.raises(BadInputError, match="must be positive"):
-        fit_likelihood(games, prior, LikelihoodSettings(window=0.0))
 
 
-def test_a_prior_in_discs_becomes_log_odds(othello_learning: Learning) -> None:
-    prior = prior_of(mobility_evaluation(othello_learning))
+def test_a_prior_in_discs_becomes_log_odds() -> None:
+    prior = prior_of(mobility_evaluation(LEARNING))
     assert prior.value.link == LOGISTIC
     assert prior.value.linear_weights[0] == pytest.approx([1 / 8, -1 / 8])
     result = ResultEvaluation.with_constant_drawishness(prior.value, 0.3)
     assert prior_of(result) is result
 
 
-def test_patterns_are_fitted_and_kept(othello_learning: Learning, games: list[Positions]) -> None:
-    name = next(iter(othello_learning.pattern_sets))
-    few = dict(list(othello_learning.pattern_sets[name].items())[-2:])
-    patterns = PatternSet.from_names(othello_learning.features, few)
+def test_patterns_are_fitted_and_kept(games: list[Positions]) -> None:
+    name = next(iter(LEARNING.pattern_sets))
+    few = dict(list(LEARNING.pattern_sets[name].items())[-2:])
+    patterns = PatternSet.from_names(LEARNING.features, few)
     found = fit_likelihood(
-        games, without_knowledge(othello_learning), LikelihoodSettings(value_phases="one"), patterns=patterns
+        games, without_knowledge(LEARNING), LikelihoodSettings(value_phases="one"), patterns=patterns
     )
     assert found.evaluation.value.patterns is patterns
     assert found.grades()[1] > 0.45
@@ -142,38 +134,37 @@ def test_patterns_are_fitted_and_kept(othello_learning: Learning, games: list[Po
         fit_likelihood(games, found.evaluation, patterns=patterns)
 
 
-def test_settings_out_of_range_are_refused(othello_learning: Learning, games: list[Positions]) -> None:
-    prior = without_knowledge(othello_learning)
-    with pytest.raises(BadInputError, match="below 1"):
-        fit_likelihood(games, prior, held_out=1.0)
-    with pytest.raises(BadInputError, match="not 'some'"):
-        fit_likelihood(games, prior, LikelihoodSettings(value_phases="some"))
-    with pytest.raises(BadInputError, match="finite and not negative"):
-        fit_likelihood(games, prior, LikelihoodSettings(l2=-1.0))
-    with pytest.raises(BadInputError, match="no positions"):
-        fit_likelihood([], prior)
-    with pytest.raises(BadInputError, match="no atomic feature 'nothing'"):
-        fit_likelihood(games, prior, linear=("nothing",))
+def test_settings_out_of_range_are_refused(games: list[Positions]) -> None:
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"held_out": 1.0}, "below 1"),
+        ({"settings": LikelihoodSettings(value_phases="some")}, "not 'some'"),
+        ({"settings": LikelihoodSettings(l2=-1.0)}, "finite and not negative"),
+        ({"settings": LikelihoodSettings(window=0.0)}, "must be positive"),
+        ({"linear": ("nothing",)}, "no atomic feature 'nothing'"),
+        ({"parts": []}, "no positions"),
+    ]
+    for arguments, message in bad:
+        with pytest.raises(BadInputError, match=message):
+            fit_likelihood(**{"parts": games, "prior": without_knowledge(LEARNING), **arguments})
 
 
-def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
+def test_the_command_fits_and_writes(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     output, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
     common = ("tune", file, "-o", output, "--validation", 0.2, "--jobs", 1)
-    assert "wrote" in run(*common, "--iterations", 30)
+    assert "wrote" in terminal(*common, "--iterations", 30)
     evaluation = load_evaluation(output)
     assert isinstance(evaluation, ResultEvaluation)
     assert evaluation.provenance["prior"] == "none"
-    more = ("--prior", output, "--value-phases", "one", "--on-disk", "--json", "-o", second)
+    more = ("--prior", output, "--value-phases", "one", "--on-disk", "-o", second)
     # What the command was called before.
-    notice, _, printed = run("fit", "--method", "likelihood", *common[1:], *more).partition("{")
-    assert "is called `glem tune` now" in notice
-    told = json.loads("{" + printed)
+    told = terminal.json("fit", "--method", "likelihood", *common[1:], *more)
+    assert "is called `glem tune` now" in terminal.error
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"
     assert not Path(f"{output}.work").exists()
     assert not Path(f"{second}.work").exists()
     narrower = ("--hold", "value", "--window", 2, "--settle", "--validation", 0)
-    run(*common, "--prior", second, *narrower, "-o", third)
+    terminal(*common, "--prior", second, *narrower, "-o", third)
     after = load_evaluation(third)
     assert isinstance(after, ResultEvaluation)
     ratio = after.value.linear_weights.sum() / evaluation.value.linear_weights.sum()
@@ -182,5 +173,4 @@ def test_the_command_fits_and_writes(file: Path, tmp_path: Path) -> None:
     )
     assert (after.drawishness.bias != evaluation.drawishness.bias).any()
     assert after.provenance["positions"].endswith("settled")
-    with pytest.raises(BadInputError):
-        run(*common, "--settle")
+    assert "--prior" in terminal(*common, "--settle", status=2)

@@ -7,20 +7,20 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
-from glem.core.features.learning import Learning
 from glem.core.fitting import least_squares_problem as problem_module
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.phases import neighbours
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import derivative, objective, phases_of, sums
+from tests.othello import LEARNING
 
 LINKS = [IDENTITY, LOGISTIC, scaled_sigmoid(64.0)]
 
 
 @pytest.fixture(scope="module")
-def small(othello_learning: Learning) -> Small:
-    return small_design(othello_learning.features)
+def small() -> Small:
+    return small_design(LEARNING.features)
 
 
 def labels_for(small: Small, link: Link, seed: int = 1) -> Any:
@@ -82,21 +82,21 @@ def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
 
 
 @pytest.mark.parametrize("parts", ["patterns configurations linear", "patterns", "configurations", "linear"])
-def test_sums_of_a_design(othello_learning: Learning, parts: str) -> None:
+def test_sums_of_a_design(parts: str) -> None:
     linear = ("mobility",) if "linear" in parts else ()
     kinds = {kind: kind in parts for kind in ("patterns", "configurations")}
-    small = small_design(othello_learning.features, 300, linear=linear, **kinds)
+    small = small_design(LEARNING.features, 300, linear=linear, **kinds)
     weights = np.random.default_rng(5).normal(size=(PHASES, small.design.layout.item_count))
     expected = np.einsum("ni,ni->n", small.matrix, weights[small.phases])
     np.testing.assert_allclose(sums(small.design, weights), expected, rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(sums(small.design, weights, jobs=3), sums(small.design, weights))
 
 
-def test_chunks_and_threads_change_nothing(othello_learning: Learning, small: Small) -> None:
-    threaded = small_design(othello_learning.features, jobs=3)
+def test_chunks_and_threads_change_nothing(small: Small) -> None:
+    threaded = small_design(LEARNING.features, jobs=3)
     np.testing.assert_array_equal(threaded.matrix, small.matrix)
     assert threaded.design.fingerprint == small.design.fingerprint
-    whole = small_design(othello_learning.features, chunks=1)
+    whole = small_design(LEARNING.features, chunks=1)
     np.testing.assert_array_equal(whole.matrix, small.matrix)
 
 

@@ -1,12 +1,10 @@
-"""Results that follow the equations, and commands, for the tests of grading."""
+"""Results that follow the equations, for the tests of grading."""
 
 from typing import Any
 
 import numpy as np
-from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from glem.core.cli import command_group
 from glem.core.evaluation.result_distribution import result_distribution
 
 
@@ -15,10 +13,3 @@ def played(value: Any, alpha: Any, *, scale: float = 1.0, seed: int = 0) -> NDAr
     win, draw, _ = result_distribution(value, scale, alpha)
     chance = np.random.default_rng(seed).random(len(value))
     return np.where(chance < win, 1, np.where(chance < win + draw, 0, -1)).astype(np.int8)
-
-
-def run(*words: object) -> str:
-    """Run a command of glem; return what it prints, or raise its error."""
-    result = CliRunner().invoke(command_group, [str(word) for word in words], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import chess.pgn
 import numpy as np
 
 from glem.core.game.game import Game
@@ -40,3 +41,15 @@ def write_random_games(game: Game, path: Path, count: int, *, unfinished: int = 
     cut = GameRecords.from_moves(kept, np.concatenate([[0], np.cumsum(lengths)]), score)
     write_games(game, path, cut)
     return cut
+
+
+def random_pgn(seed: int) -> str:
+    """Some random moves, with a random result."""
+    generator = np.random.default_rng(seed)
+    game = chess.pgn.Game()
+    node: chess.pgn.GameNode = game
+    while node.ply() < 80 and not node.board().is_game_over():
+        moves = list(node.board().legal_moves)
+        node = node.add_variation(moves[generator.integers(len(moves))])
+    game.headers["Result"] = str(generator.choice(["1-0", "0-1", "1/2-1/2"]))
+    return f"{game}\n\n"

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_distribution import favoured_outcomes, log_correctness
-from glem.core.grading.calibration import FEWEST_GAMES, Prediction, correctness_slopes, fit_scale, recalibrated
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.grading.calibration import FEWEST_GAMES, Prediction, fit_scale, recalibrated
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.grading import grade_predictions
 from tests.core.grading.examples import played
@@ -55,17 +55,6 @@ def test_the_maximum_is_that_of_the_oracle() -> None:
     assert fit.drawishness is not None
     assert fit.scale == pytest.approx(math.exp(best.x[0]), rel=1e-4)
     assert fit.drawishness == pytest.approx(1 / (1 + math.exp(-best.x[1])), rel=1e-4)
-
-
-def test_slopes_are_the_derivatives() -> None:
-    values, results = example(200, 2.0, 0.5, seed=3)
-    step = 1e-5
-    alpha = 1 / (1 + np.exp(-np.array([0.3 - step, 0.3, 0.3 + step])))
-    by_scale, by_odds = correctness_slopes(favoured_outcomes(values, results), 2.5, alpha[1])
-    ahead, behind = (log_correctness(values, results, 2.5 * math.exp(sign * step), alpha[1]) for sign in (1, -1))
-    np.testing.assert_allclose(by_scale, (ahead - behind) / (2 * step), atol=1e-7)
-    ahead, behind = (log_correctness(values, results, 2.5, one) for one in (alpha[2], alpha[0]))
-    np.testing.assert_allclose(by_odds, (ahead - behind) / (2 * step), atol=1e-7)
 
 
 def test_either_may_be_given() -> None:

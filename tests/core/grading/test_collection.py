@@ -1,6 +1,5 @@
 """Gradings of files, and the command."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.features.learning import Learning, load_learning
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorer import Scorer
@@ -20,19 +18,19 @@ from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.report.pages.grading import render_grading
-from tests.core.evaluation.linear_evaluations import mobility_evaluation, random_weights
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
+from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.grading.random_games import write_random_games
+from tests.othello import LEARNING, OTHELLO, sample_of_games
 
 QUICK = GradingSettings(resamples=200, bins=5)
+MOBILITY = StaticScorer("mobility", mobility_evaluation(LEARNING))
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning) -> Positions:
+def games() -> Positions:
     """All positions of 400 games of self-play."""
-    assert othello_learning.sample is not None
-    sample: Positions = othello_learning.sample()
-    return sample.select(sample.record < 400)
+    return sample_of_games(400)
 
 
 @pytest.fixture(scope="module")
@@ -43,21 +41,9 @@ def file(games: Positions, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("grading") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def mobility(othello_learning: Learning) -> StaticScorer:
-    return StaticScorer("mobility", mobility_evaluation(othello_learning))
-
-
-@pytest.fixture(scope="module")
-def found(othello: Game, othello_learning: Learning, file: Path, mobility: StaticScorer) -> CollectionGrading:
-    odds = StaticScorer("odds", mobility_evaluation(othello_learning, logistic=True))
-    return grade_collection(othello, [file], [mobility, odds], settings=QUICK)
+def found(file: Path) -> CollectionGrading:
+    odds = StaticScorer("odds", mobility_evaluation(LEARNING, logistic=True))
+    return grade_collection(OTHELLO, [file], [MOBILITY, odds], settings=QUICK)
 
 
 def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: Positions) -> None:
@@ -83,13 +69,11 @@ def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: Colle
     assert not found.grading.comparisons[0].is_significant
 
 
-def test_all_positions_are_graded_by_game(
-    othello: Game, othello_learning: Learning, games: Positions, file: Path, mobility: StaticScorer
-) -> None:
+def test_all_positions_are_graded_by_game(games: Positions, file: Path) -> None:
     """Against the arrays themselves, without selection and files."""
     rule = SelectionRule("all", skip_moves=0, skip_end=0.0)
-    found = grade_collection(othello, [file], [mobility], rule=rule, settings=QUICK, scales=[5.0], drawishness=[0.1])
-    value = mobility_evaluation(othello_learning).predict(games.positions)
+    found = grade_collection(OTHELLO, [file], [MOBILITY], rule=rule, settings=QUICK, scales=[5.0], drawishness=[0.1])
+    value = mobility_evaluation(LEARNING).predict(games.positions)
     logs = log_correctness(value, np.sign(games.label), 5.0, 0.1)
     grade = found.grading.evaluations[0].as_given
     assert grade is not None
@@ -97,59 +81,53 @@ def test_all_positions_are_graded_by_game(
     assert (grade.positions, grade.games) == (len(games), 400)
 
 
-def test_two_files_hold_different_games(
-    othello: Game, mobility: StaticScorer, games: Positions, tmp_path: Path, found: CollectionGrading
-) -> None:
+def test_two_files_hold_different_games(games: Positions, tmp_path: Path, found: CollectionGrading) -> None:
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
     write_positions(first, games.select(games.record < 150))
     write_positions(second, games.select(games.record >= 150))
-    parts = grade_collection(othello, [first, second], [mobility], settings=QUICK)
+    parts = grade_collection(OTHELLO, [first, second], [MOBILITY], settings=QUICK)
     assert parts.counts == found.counts
     assert parts.grading.evaluations[0].grade == found.grading.evaluations[0].grade
 
 
-def test_a_search_grades_the_same_positions(othello: Game, model: Path, games: Positions, tmp_path: Path) -> None:
+def test_a_search_grades_the_same_positions(mobility: str, games: Positions, tmp_path: Path) -> None:
     path = tmp_path / "few.parquet"
     write_positions(path, games.select(games.record < 60))
-    scorers = [scorer_of(othello, str(model)), scorer_of(othello, f"{model},depth=2")]
+    scorers = [scorer_of(OTHELLO, mobility), scorer_of(OTHELLO, f"{mobility},depth=2")]
     assert isinstance(scorers[0], StaticScorer)
     assert isinstance(scorers[1], SearchScorer)
     rule = SelectionRule("every", step=10)
-    once, again = (grade_collection(othello, [path], scorers, rule=rule, settings=QUICK) for _ in range(2))
+    once, again = (grade_collection(OTHELLO, [path], scorers, rule=rule, settings=QUICK) for _ in range(2))
     static, searched = once.grading.evaluations
     assert static.grade.positions == searched.grade.positions > 100
     assert static.grade.grade != searched.grade.grade
     assert again.grading.evaluations[1].grade == searched.grade
 
 
-def test_labels_of_other_kinds_are_remarked(
-    othello: Game, mobility: StaticScorer, games: Positions, tmp_path: Path
-) -> None:
+def test_labels_of_other_kinds_are_remarked(games: Positions, tmp_path: Path) -> None:
     path = tmp_path / "scores.parquet"
     some = games.select(slice(0, 600))
-    write_positions(path, Positions.from_positions(othello, some.positions, some.label))
-    found = grade_collection(othello, [path], [mobility], settings=QUICK)
+    write_positions(path, Positions.from_positions(OTHELLO, some.positions, some.label))
+    found = grade_collection(OTHELLO, [path], [MOBILITY], settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600
     assert "kind score" in found.remarks[0]
     assert "of unknown ply" in found.remarks[1]
 
 
-def test_what_cannot_be_graded_is_told(
-    othello: Game, mobility: StaticScorer, games: Positions, file: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_graded_is_told(games: Positions, file: Path, tmp_path: Path) -> None:
     empty, merged = tmp_path / "empty.games", tmp_path / "merged.parquet"
     empty.write_text("")
     write_positions(merged, games.merge_duplicates())
     refused: list[tuple[Path, list[Scorer], dict[str, Any], str]] = [
-        (empty, [mobility], {}, "hold no finished game"),
-        (merged, [mobility], {"rule": SelectionRule("all", 0, 0.0)}, "without --merge"),
-        (file, [mobility], {"rule": SelectionRule(skip_moves=40)}, "too short"),
-        (file, [mobility, mobility], {}, "names of their own"),
-        (file, [mobility], {"scales": [1.0, 2.0]}, "2 values of scale"),
+        (empty, [MOBILITY], {}, "hold no finished game"),
+        (merged, [MOBILITY], {"rule": SelectionRule("all", 0, 0.0)}, "without --merge"),
+        (file, [MOBILITY], {"rule": SelectionRule(skip_moves=40)}, "too short"),
+        (file, [MOBILITY, MOBILITY], {}, "names of their own"),
+        (file, [MOBILITY], {"scales": [1.0, 2.0]}, "2 values of scale"),
     ]
     for path, scorers, options, text in refused:
         with pytest.raises(BadInputError, match=text):
-            grade_collection(othello, [path], scorers, **options)
+            grade_collection(OTHELLO, [path], scorers, **options)
 
 
 def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
@@ -157,20 +135,22 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     game = load_game("connect_four")
     path = tmp_path / "random.games"
     write_random_games(game, path, 40)
-    evaluation = random_weights(load_learning("connect_four"), np.random.default_rng(1), linear=(0, 1, 2))
-    scorer = StaticScorer("random", evaluation)
-    found = grade_collection(game, [path], [scorer], rule=SelectionRule(skip_moves=2), settings=QUICK)
+    found = grade_collection(
+        game, [path], [scorer_of(game, "default")], rule=SelectionRule(skip_moves=2), settings=QUICK
+    )
     assert found.grading.evaluations[0].grade.games > 30
     assert "margin" not in found.grading.groups
 
 
-def test_the_command_prints_tables_notes_and_verdicts(file: Path, model: Path, tmp_path: Path) -> None:
+def test_the_command_prints_tables_notes_and_verdicts(
+    terminal: Terminal, file: Path, mobility: str, tmp_path: Path
+) -> None:
     page, module = tmp_path / "report.html", tmp_path / "noise.py"
     module.write_text(
         "import numpy as np\n\ndef noise(p):\n    return np.random.default_rng(0).normal(size=len(p[0]))\n"
     )
-    text = run(
-        "grade", "othello", file, "--evaluation", "default", "--evaluation", f"name=mobility,evaluation={model}",
+    text = terminal(
+        "grade", "othello", file, "--evaluation", "default", "--evaluation", f"name=mobility,evaluation={mobility}",
         "--evaluation", f"python:{module}:noise,name=noise", "--resamples", 500, "--report", page,
     )  # fmt: skip
     html = page.read_text(encoding="utf-8")
@@ -185,11 +165,9 @@ def test_the_command_prints_tables_notes_and_verdicts(file: Path, model: Path, t
     assert html.count("<script") == 1
 
 
-def test_the_command_prints_json(file: Path, model: Path) -> None:
-    found = json.loads(
-        run("grade", "othello", file, "--evaluation", model, "--evaluation", "default", "--resamples", 100, "--json",
-            "--scale", "5", "--scale", "fit", "--drawishness", "0.2")
-    )  # fmt: skip
+def test_the_command_prints_json(terminal: Terminal, file: Path, mobility: str) -> None:
+    graded = ("grade", "othello", file, "--evaluation", mobility, "--evaluation", "default", "--resamples", 100)
+    found = terminal.json(*graded, "--scale", "5", "--scale", "fit", "--drawishness", "0.2")
     first, second = found["evaluations"]
     assert (first["fit"]["scale"], first["fit"]["drawishness"], first["fit"]["fitted"]) == (5.0, 0.2, [])
     assert second["fit"]["fitted"] == ["scale"]

@@ -1,6 +1,5 @@
 """A drawishness fitted from features to values that have none."""
 
-import json
 import math
 import re
 from pathlib import Path
@@ -21,7 +20,8 @@ from glem.core.grading.drawishness import (
     fit_drawishness,
 )
 from glem.core.tasks.tables import Table
-from tests.core.grading.examples import played, run
+from tests.core.cli.terminal import Terminal
+from tests.core.grading.examples import played
 from tests.oracles import grading as oracle
 
 Floats = NDArray[np.float64]
@@ -194,7 +194,7 @@ def scored_games(path: Path, first: int, count: int, seed: int) -> None:
     path.write_text("".join(games))
 
 
-def test_the_command_fits_from_features(tmp_path: Path) -> None:
+def test_the_command_fits_from_features(terminal: Terminal, tmp_path: Path) -> None:
     graded, tuning = tmp_path / "graded.pgn", tmp_path / "tuning.pgn"
     scored_games(graded, 0, 300, 1)
     scored_games(tuning, 290, 300, 2)
@@ -204,10 +204,10 @@ def test_the_command_fits_from_features(tmp_path: Path) -> None:
         "--evaluation", "comments,side=mover,name=featured",
         "--drawishness", "fit", "--drawishness", "features", "--resamples", 200, *limits,
     ]  # fmt: skip
-    printed = run(*arguments)
+    printed = terminal(*arguments)
     assert "from features" in printed
     assert "Drawishness of featured" in printed
-    found = json.loads(run(*arguments, "--tuning", tuning, "--json"))
+    found = terminal.json(*arguments, "--tuning", tuning)
     assert found["drawishness_from_features"] == ["featured"]
     told = re.search(r"fitted to (\d+) tuning games; (\d+) that are graded too", " ".join(found["remarks"]))
     assert told is not None
@@ -225,6 +225,5 @@ def test_the_command_fits_from_features(tmp_path: Path) -> None:
         ("--scale", "features", "--scale must be a number, `fit` or `own`"),
     ],
 )
-def test_what_the_command_refuses(option: str, value: str, text: str) -> None:
-    with pytest.raises(BadInputError, match=re.escape(text)):
-        run("grade", "chess", "games.pgn", "--evaluation", "comments", option, value)
+def test_what_the_command_refuses(terminal: Terminal, option: str, value: str, text: str) -> None:
+    assert text in terminal.fails("grade", "chess", "games.pgn", "--evaluation", "comments", option, value)

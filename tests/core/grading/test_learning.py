@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import chess.pgn
 import numpy as np
 import pytest
 
@@ -14,7 +13,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import Learning
 from glem.core.files.digests import file_digest
 from glem.core.fitting.likelihood import prior_of
 from glem.core.grading.changes import apply_changes, check_candidates, parse_candidate, read_candidates
@@ -22,29 +20,29 @@ from glem.core.grading.learning import Candidate, LearningRule, deciding_games, 
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.selection import PAPER_RULE
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.grading.examples import run
+from tests.core.grading.random_games import random_pgn
+from tests.othello import LEARNING, sample_of_games
 
 
 @pytest.fixture(scope="module")
-def baseline(othello_learning: Learning) -> ResultEvaluation:
+def baseline() -> ResultEvaluation:
     """Mobility, with a drawishness for a game that is hardly ever drawn."""
-    value = prior_of(mobility_evaluation(othello_learning, logistic=True)).value
+    value = prior_of(mobility_evaluation(LEARNING, logistic=True)).value
     return ResultEvaluation.with_constant_drawishness(value, 0.1)
 
 
 @pytest.fixture(scope="module")
-def file(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    assert othello_learning.sample is not None
-    sample: Positions = othello_learning.sample()
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("learning") / "games.parquet"
-    write_positions(path, sample.select(sample.record < 1500))
+    write_positions(path, sample_of_games(1500))
     return path
 
 
 @pytest.fixture(scope="module")
-def games(othello_learning: Learning, file: Path) -> Positions:
-    return Positions.concatenate(list(read_game_positions(othello_learning.game, [file], PAPER_RULE)), renumber=False)
+def games(file: Path) -> Positions:
+    return Positions.concatenate(list(read_game_positions(LEARNING.game, [file], PAPER_RULE)), renumber=False)
 
 
 def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
@@ -131,19 +129,9 @@ def test_lines_that_nothing_leads_to_are_refused_at_once(baseline: ResultEvaluat
         check_candidates(found, baseline)
 
 
-def random_pgn(seed: int) -> str:
-    """Some random moves, with a random result."""
-    generator = np.random.default_rng(seed)
-    game = chess.pgn.Game()
-    node: chess.pgn.GameNode = game
-    while node.ply() < 80 and not node.board().is_game_over():
-        moves = list(node.board().legal_moves)
-        node = node.add_variation(moves[generator.integers(len(moves))])
-    game.headers["Result"] = str(generator.choice(["1-0", "0-1", "1/2-1/2"]))
-    return f"{game}\n\n"
-
-
-def test_the_example_of_the_documentation_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_example_of_the_documentation_runs_as_it_stands(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "learn-from-games.md"
     blocks = re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL)
     changes = next(text for _, text in blocks if text.startswith("# changes.txt"))
@@ -151,7 +139,7 @@ def test_the_example_of_the_documentation_runs_as_it_stands(monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     Path("changes.txt").write_text(changes)
     Path("games.pgn").write_text("".join(random_pgn(number) for number in range(60)))
-    run(*command.split()[1:], "--resamples", 100)
+    terminal(*command.split()[1:], "--resamples", 100)
     tried = [json.loads(line) for line in Path("learning.jsonl").read_text().splitlines()[1:]]
     assert [one["text"] for one in tried] == [line for line in changes.splitlines() if not line.startswith("#")]
     assert Path("learned.npz").exists()
@@ -254,8 +242,8 @@ def test_an_interrupted_run_continues_with_its_log(
         learn(worse, candidates(*texts), games, rule=LearningRule(resamples=300), log=log)
 
 
-def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, games: Positions) -> None:
-    game = othello_learning.game
+def test_games_that_tuned_do_not_decide(file: Path, games: Positions) -> None:
+    game = LEARNING.game
 
     def parts() -> Any:
         return read_game_positions(game, [file], PAPER_RULE)
@@ -276,7 +264,7 @@ def test_games_that_tuned_do_not_decide(othello_learning: Learning, file: Path, 
 
 
 def test_the_command_learns_and_writes(
-    baseline: ResultEvaluation, games: Positions, file: Path, tmp_path: Path
+    terminal: Terminal, baseline: ResultEvaluation, games: Positions, file: Path, tmp_path: Path
 ) -> None:
     start, better = tmp_path / "start.npz", tmp_path / "better.npz"
     changed("scale mobility 0.2", baseline).save(start)
@@ -286,7 +274,7 @@ def test_the_command_learns_and_writes(
     begin = ("learn", "othello", file, "--start", start)
     options = (*begin, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
     log, output = tmp_path / "log.jsonl", tmp_path / "learned.npz"
-    found = json.loads(run(*options, "--held-out", 0.5, "--log", log, "-o", output, "--json"))
+    found = terminal.json(*options, "--held-out", 0.5, "--log", log, "-o", output)
     assert [verdict["name"] for verdict in found["verdicts"]] == ["better", "scale mobility 0.9", "fitted"]
     assert found["verdicts"][0]["verdict"] == "accepted"
     assert found["tuning_games"] > 500
@@ -294,25 +282,24 @@ def test_the_command_learns_and_writes(
     assert isinstance(load_evaluation(output), ResultEvaluation)
     fitting = tmp_path / "fitting.txt"
     fitting.write_text("fit mobility bias\n")
-    fitted = run(*begin, "--changes", fitting, "--held-out", 0.5, "-o", tmp_path / "fitted.npz")
+    fitted = terminal(*begin, "--changes", fitting, "--held-out", 0.5, "-o", tmp_path / "fitted.npz")
     assert "1 of 1 accepted" in fitted
     provenance = load_evaluation(tmp_path / "fitted.npz").provenance
     assert provenance["changed by learn"] == "fit mobility bias"
     assert provenance[FITTED_FILES].split() == [file_digest(file), file.name]
-    again = run(*options, "--held-out", 0.5, "--log", log)
+    again = terminal(*options, "--held-out", 0.5, "--log", log)
     assert "3 scale" not in again
     assert "of 3 accepted" in again
     lines = [json.loads(line) for line in log.read_text().splitlines()][1:]
     assert [line["digest"] for line in lines] == [file_digest(better), "", ""]
     baseline.save(better.with_name("kept.npz"))
     changed("scale mobility 0.5", baseline).save(better)
-    with pytest.raises(BadInputError, match="is another file now than when it was tried"):
-        run(*options, "--held-out", 0.5, "--log", log)
+    error = terminal.fails(*options, "--held-out", 0.5, "--log", log)
+    assert "is another file now than when it was tried" in error
     better.with_name("kept.npz").replace(better)
     for words, more in (
         ("are tuning games as well", ("--tuning", file)),
         ("give one", ("--tuning", file, "--held-out", 0.5)),
-        (r"changes\.txt:2: there are no games to fit to", ()),
+        ("changes.txt:2: there are no games to fit to", ()),
     ):
-        with pytest.raises(BadInputError, match=words):
-            run(*options, *more)
+        assert words in terminal.fails(*options, *more)

@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import gzip
-import json
 import math
 import tracemalloc
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorers import scorer_of
@@ -24,13 +23,14 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 from tests.core.grading.random_games import write_random_games
 
 Grade = Callable[..., CollectionGrading]
 
 QUICK = GradingSettings(resamples=100, bins=5)
 RULE = SelectionRule(skip_moves=2)
+GAME = load_game("connect_four")
 
 FUNCTIONS = """
 import numpy as np
@@ -63,24 +63,19 @@ def broken(positions):
 
 
 @pytest.fixture(scope="module")
-def game() -> Game:
-    return load_game("connect_four")
-
-
-@pytest.fixture(scope="module")
-def folder(game: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sources")
-    write_random_games(game, path / "one.games", 80)
-    write_random_games(game, path / "two.games", 40, seed=2)
+    write_random_games(GAME, path / "one.games", 80)
+    write_random_games(GAME, path / "two.games", 40, seed=2)
     (path / "mine.py").write_text(FUNCTIONS)
     return path
 
 
 @pytest.fixture(scope="module")
-def grade(game: Game, folder: Path) -> Grade:
+def grade(folder: Path) -> Grade:
     def grade(*texts: str, files: tuple[str, ...] = ("one.games",)) -> CollectionGrading:
-        scorers = [scorer_of(game, text.replace("FOLDER", str(folder))) for text in texts]
-        return grade_collection(game, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
+        scorers = [scorer_of(GAME, text.replace("FOLDER", str(folder))) for text in texts]
+        return grade_collection(GAME, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
 
     return grade
 
@@ -145,24 +140,24 @@ def test_what_is_no_source_is_refused(grade: Grade, text: str, reason: str) -> N
 @pytest.mark.parametrize(
     "names", [("one.games", "two.games"), ("a/same.games", "b/same.games"), ("a/same.parquet", "b/same.parquet")]
 )
-def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, names: tuple[str, str]) -> None:
+def test_scores_of_another_program(terminal: Terminal, folder: Path, tmp_path: Path, names: tuple[str, str]) -> None:
     """Positions are written, scored elsewhere in two ways, and graded as the function is that scores them."""
     table = tmp_path / "positions.csv"
     files = [tmp_path / name for name in names]
     for file, shape in zip(files, ("one.games", "two.games"), strict=True):
         file.parent.mkdir(exist_ok=True)
         if file.suffix == ".parquet":
-            write_positions(file, positions_of_records(game, read_records(game, folder / shape)))
+            write_positions(file, positions_of_records(GAME, read_records(GAME, folder / shape)))
         else:
             file.write_bytes((folder / shape).read_bytes())
-    common = ("--skip-moves", 2, "--resamples", 100, "--json")
-    run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height", *common,
-        "--write-positions", table)  # fmt: skip
+    height = f"python:{folder}/mine.py:height"
+    graded = terminal.of("grade", "connect_four", *files, "--skip-moves", 2, "--resamples", 100, "--evaluation", height)
+    graded("--write-positions", table)
     header, *lines = table.read_text().splitlines()
     assert header == "file,game,ply,position,result"
     fields = [line.split(",") for line in lines]
     assert {line[0] for line in fields} == set(names)
-    parsed = [game.parse_position(line[3]) for line in fields]
+    parsed = [GAME.parse_position(line[3]) for line in fields]
     scores = [bin(int(position[0])).count("1") - bin(int(position[1])).count("1") for position in parsed]
     by_ply, by_text = tmp_path / "ply.csv", tmp_path / "text.csv"
     by_ply.write_text(
@@ -172,24 +167,21 @@ def test_scores_of_another_program(game: Game, folder: Path, tmp_path: Path, nam
     by_text.write_text(
         "position,score\n" + "".join(f"{line[3]},{score}\n" for line, score in zip(fields, scores, strict=True))
     )
-    found = json.loads(
-        run("grade", "connect_four", *files, "--evaluation", f"python:{folder}/mine.py:height",
-            "--evaluation", f"csv:{by_ply}", "--evaluation", f"csv:{by_text}", *common)
-    )  # fmt: skip
+    found = graded.json("--evaluation", f"csv:{by_ply}", "--evaluation", f"csv:{by_text}")
     function, ply, text = found["evaluations"]
     assert function["grade"] == ply["grade"] == text["grade"]
     assert function["missing"] == ply["missing"] == text["missing"] == 0
 
 
 @pytest.mark.parametrize("name", ["=1+1.games", "'=a.games", "\ta.games"])
-def test_names_that_a_spreadsheet_would_run(game: Game, folder: Path, tmp_path: Path, name: str) -> None:
+def test_names_that_a_spreadsheet_would_run(terminal: Terminal, folder: Path, tmp_path: Path, name: str) -> None:
     """They stand behind an apostrophe, and come back with it; a plain one also without."""
     for file in (name, "plain.games"):
         (tmp_path / file).write_bytes((folder / "one.games").read_bytes())
     table = tmp_path / "positions.csv"
     files = (tmp_path / name, tmp_path / "plain.games")
     command = ("grade", "connect_four", *files, "--skip-moves", 2, "--resamples", 100)
-    run(*command, "--evaluation", f"python:{folder}/mine.py:height", "--write-positions", table)
+    terminal(*command, "--evaluation", f"python:{folder}/mine.py:height", "--write-positions", table)
     with table.open(newline="") as lines:
         fields = list(csv.reader(lines))[1:]
     assert {line[0] for line in fields} == {f"'{name}", "plain.games"}
@@ -201,7 +193,7 @@ def test_names_that_a_spreadsheet_would_run(game: Game, folder: Path, tmp_path: 
             written.writerow(("file", "game", "ply", "score"))
             written.writerows((file if line[0] == f"'{name}" else line[0], *line[1:3], -3) for line in fields)
         assert ",-3" in scores.read_text()
-        (found,) = json.loads(run(*command, "--evaluation", f"csv:{scores}", "--json"))["evaluations"]
+        (found,) = terminal.json(*command, "--evaluation", f"csv:{scores}")["evaluations"]
         assert found["missing"] == 0
 
 
@@ -213,10 +205,10 @@ def test_texts_come_back_from_a_table(text: str) -> None:
     assert not field.startswith("-") or math.isfinite(float(field))
 
 
-def test_probabilities_are_graded_as_they_are(grade: Grade, folder: Path, tmp_path: Path) -> None:
+def test_probabilities_are_graded_as_they_are(terminal: Terminal, grade: Grade, folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "positions.csv"
-    run("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height",
-        "--skip-moves", 2, "--resamples", 100, "--json", "--write-positions", table)  # fmt: skip
+    graded = ("grade", "connect_four", folder / "one.games", "--evaluation", f"python:{folder}/mine.py:height")
+    terminal(*graded, "--skip-moves", 2, "--resamples", 100, "--write-positions", table)
     fields = [line.split(",") for line in table.read_text().splitlines()[1:]]
     scores = tmp_path / "probabilities.csv"
     scores.write_text("game,ply,win,draw,loss\n" + "".join(f"{line[1]},{line[2]},0.5,0.2,0.3\n" for line in fields))
@@ -250,15 +242,15 @@ def test_probabilities_are_graded_as_they_are(grade: Grade, folder: Path, tmp_pa
         ("game,ply,score\n" + "1" * (1 << 21), ":2: no line end within"),
     ],
 )
-def test_bad_files_of_scores_are_refused(game: Game, tmp_path: Path, text: str, reason: str) -> None:
+def test_bad_files_of_scores_are_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(text)
     with pytest.raises(BadInputError, match=reason):
-        scorer_of(game, f"csv:{path}")
+        scorer_of(GAME, f"csv:{path}")
 
 
 @pytest.mark.parametrize("rest", [b"\n", b'","\n', b"x,y," + b"," * 50_000 + b"\n"])
-def test_a_file_of_scores_is_never_held(game: Game, tmp_path: Path, rest: bytes) -> None:
+def test_a_file_of_scores_is_never_held(tmp_path: Path, rest: bytes) -> None:
     path = tmp_path / "scores.csv.gz"
     with gzip.open(path, "wb") as file:
         file.write(b'position,score,"remark\nof two lines"\n\n')
@@ -267,7 +259,7 @@ def test_a_file_of_scores_is_never_held(game: Game, tmp_path: Path, rest: bytes)
     tracemalloc.start()
     try:
         with contextlib.suppress(BadInputError):
-            scorer_of(game, f"csv:{path}")
+            scorer_of(GAME, f"csv:{path}")
         assert tracemalloc.get_traced_memory()[1] < 150 << 20
     finally:
         tracemalloc.stop()

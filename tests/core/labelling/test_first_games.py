@@ -12,6 +12,7 @@ from glem.core.positions.replay import FINISHED, replay
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, STONES
 from tests.core.game.plain_game import COMPILED, PLAIN
 from tests.oracles.game_tree import negamax, tree_of
+from tests.othello import OTHELLO
 
 
 def columns(records: GameRecords) -> list[list[float]]:
@@ -20,8 +21,8 @@ def columns(records: GameRecords) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("name", ["countdown", "mirror_nim", "othello"])
-def test_games_are_legal_and_end_as_their_scores_say(name: str, othello: Game) -> None:
-    game = {"countdown": COUNTDOWN, "mirror_nim": COMPILED, "othello": othello}[name]
+def test_games_are_legal_and_end_as_their_scores_say(name: str) -> None:
+    game = {"countdown": COUNTDOWN, "mirror_nim": COMPILED, "othello": OTHELLO}[name]
     records = play_games(game, positions=1500, seed=1)
     assert records.lengths.sum() >= 1500
     played = replay(game, records)
@@ -54,8 +55,8 @@ def test_what_is_proven_is_true() -> None:
         assert records.theoretical_score[number] == value * (-1) ** len(moves)
 
 
-def test_where_scores_tell_more_than_results_nothing_is_proven(othello: Game) -> None:
-    records = play_games(othello, positions=300)
+def test_where_scores_tell_more_than_results_nothing_is_proven() -> None:
+    records = play_games(OTHELLO, positions=300)
     assert np.isnan(records.theoretical_score).all()
     assert (records.theoretical_ply == -1).all()
 

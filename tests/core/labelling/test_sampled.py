@@ -5,42 +5,38 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import click
 import numpy as np
 import pytest
 
-from glem.core.cli import command_group
-from glem.core.cli.options import opened_workers
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search, labeller_of
 from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
-from glem.core.positions.files import read_positions, write_positions
+from glem.core.positions.files import read_positions
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from glem.core.tasks.tasks import Workers
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.core.labelling.labelling_examples import exact_value, killed_once_then_labelled, run, some_positions
+from tests.core.labelling.labelling_examples import exact_value, some_positions
 from tests.core.positions.test_positions import assert_same
 from tests.core.search.othello_mobility import mobility_evaluator
-from tests.killed_programs import end_command_when
+from tests.othello import LEARNING, OTHELLO
 
 
 @pytest.fixture(scope="module")
-def evaluator(othello_learning: Learning) -> Evaluator:
-    return evaluator_of(mobility_evaluation(othello_learning))
+def evaluator() -> Evaluator:
+    return evaluator_of(mobility_evaluation(LEARNING))
 
 
 def keys(samples: Samples) -> list[tuple[int, int]]:
-    return [(int(own), int(opponent)) for own, opponent in zip(*samples.positions, strict=True)]
+    return list(zip(*(column.tolist() for column in samples.positions), strict=True))
 
 
 # -------------------------------------------------------------------------------------------------- sampling
@@ -65,20 +61,20 @@ class Recording:
         self.evaluator = attrs.evolve(evaluator, operations=operations)
 
 
-def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -> None:
+def test_sampling_changes_no_search_and_draws_what_it_evaluates() -> None:
     evaluator = mobility_evaluator()
     recording = Recording(evaluator)
-    recorded = Searcher(othello, recording.evaluator, plain=True)
-    for seed, position in enumerate(position_at(some_positions(othello, 4).positions, row) for row in range(4)):
+    recorded = Searcher(OTHELLO, recording.evaluator, plain=True)
+    for seed, position in enumerate(position_at(some_positions(OTHELLO, 2).positions, row) for row in range(2)):
         recorded.clear()
         recording.seen.clear()
         expected = recorded.search(position, Limits(depth=3))
-        everything = PositionSampler(othello, evaluator, 1 << 14, even_room=1 << 14, window=0.5)
-        few = PositionSampler(othello, evaluator, 6)
+        everything = PositionSampler(OTHELLO, evaluator, 1 << 14, even_room=1 << 14, window=0.5)
+        few = PositionSampler(OTHELLO, evaluator, 6)
         for sampler in (everything, few):
             for plain in (True, False):
                 sampler.begin(seed)
-                found = Searcher(othello, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
+                found = Searcher(OTHELLO, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
                 assert (found.lines, found.nodes) == (expected.lines, expected.nodes)
                 drawn = sampler.drawn()
                 assert sampler.evaluated == len(recording.seen)
@@ -87,7 +83,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates(othello: Game) -
                     assert set(keys(drawn)) <= set(recording.seen)
                     continue
                 usual = Counter(key for key, even in zip(keys(drawn), drawn.near_even, strict=True) if not even)
-                assert usual == Counter(key for key in recording.seen if alive(othello, key))
+                assert usual == Counter(key for key in recording.seen if alive(OTHELLO, key))
                 even = {key for key, near in zip(keys(drawn), drawn.near_even, strict=True) if near}
                 steps = 0.5 * evaluator.steps_per_unit
                 assert even == {key for key in usual if abs(recording.scores[key]) <= steps}
@@ -97,16 +93,18 @@ def alive(game: Game, key: tuple[int, int]) -> bool:
     return not game.is_over(game.position_type(*map(np.uint64, key)))
 
 
-def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(othello: Game, evaluator: Evaluator) -> None:
-    position = position_at(some_positions(othello, 1).positions, 0)
-    every = PositionSampler(othello, evaluator, 1 << 14)
+def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluator: Evaluator) -> None:
+    position = position_at(some_positions(OTHELLO, 1).positions, 0)
+    with pytest.raises(BadInputError, match="cannot draw -1 positions"):
+        PositionSampler(OTHELLO, evaluator, -1)
+    every = PositionSampler(OTHELLO, evaluator, 1 << 14)
     every.begin(0)
-    Searcher(othello, every.evaluator).search(position, Limits(depth=2))
+    Searcher(OTHELLO, every.evaluator).search(position, Limits(depth=2))
     room = 5
-    sampler = PositionSampler(othello, evaluator, room)
+    sampler = PositionSampler(OTHELLO, evaluator, room)
     counts: Counter[tuple[int, int]] = Counter()
-    rounds = 500
-    searcher = Searcher(othello, sampler.evaluator)
+    rounds = 300
+    searcher = Searcher(OTHELLO, sampler.evaluator)
 
     def drawn(seed: int) -> list[tuple[int, int]]:
         sampler.begin(seed)
@@ -124,11 +122,6 @@ def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(othello
         assert abs(counts[key] - expected) < 6 * expected**0.5
 
 
-def test_bad_rooms_are_refused(othello: Game, evaluator: Evaluator) -> None:
-    with pytest.raises(BadInputError, match="cannot draw -1 positions"):
-        PositionSampler(othello, evaluator, -1)
-
-
 # -------------------------------------------------------------------------------------------------- labels
 
 
@@ -136,14 +129,14 @@ def labelled(positions: Positions, settings: SearchLabelling, work: Path, **wher
     return Positions.concatenate(list(label_by_search(positions, settings, work, **where)), renumber=False)
 
 
-def settings_of(model: str, text: str = "depth=2,table=1", **changes: Any) -> SearchLabelling:
-    return SearchLabelling(parse_player(f"{model},{text}"), **{"positions_per_task": 40, **changes})
+def settings_of(mobility: str, text: str = "depth=2,table=1", **changes: Any) -> SearchLabelling:
+    return SearchLabelling(parse_player(f"{mobility},{text}"), **{"positions_per_task": 40, **changes})
 
 
-def test_labels_are_search_values_and_successors_their_negation(othello: Game, model: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 30)
-    found = labelled(positions, settings_of(model, positions_per_task=30), tmp_path / "work")
-    labeller = Thinker(othello, parse_player(f"{model},depth=2,table=1"))
+def test_labels_are_search_values_and_successors_their_negation(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 30)
+    found = labelled(positions, settings_of(mobility, positions_per_task=30), tmp_path / "work")
+    labeller = Thinker(OTHELLO, parse_player(f"{mobility},depth=2,table=1"))
     row = 0
     for place in range(len(positions)):
         position = position_at(positions.positions, place)
@@ -154,8 +147,8 @@ def test_labels_are_search_values_and_successors_their_negation(othello: Game, m
         assert found.game_key[row] == positions.game_key[place]
         assert found.source[row] % len(Origin) == Origin.GIVEN
         row += 1
-        after = othello.play(position, expected.move)
-        if not othello.is_over(after):
+        after = OTHELLO.play(position, expected.move)
+        if not OTHELLO.is_over(after):
             assert position_at(found.positions, row) == after
             assert found.label[row] == -found.label[row - 1]
             assert found.ply[row] == positions.ply[place] + 1
@@ -166,19 +159,19 @@ def test_labels_are_search_values_and_successors_their_negation(othello: Game, m
     assert found.sources == tuple(f"random ({name})" for name in ("given", "sampled", "even", "successor"))
 
 
-def test_near_the_end_labels_are_exact(othello: Game, model: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 200)
+def test_near_the_end_labels_are_exact(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 200)
     positions = positions.select(positions.ply >= 54)
-    found = labelled(positions, settings_of(model, "depth=1,solve=8,table=1", successors=False), tmp_path / "work")
+    found = labelled(positions, settings_of(mobility, "depth=1,solve=8,table=1", successors=False), tmp_path / "work")
     assert len(found) == len(positions) > 10
     for row in range(len(found)):
-        assert found.label[row] == exact_value(othello, position_at(found.positions, row))
+        assert found.label[row] == exact_value(OTHELLO, position_at(found.positions, row))
 
 
-def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 60)
+def test_sampled_positions_lie_below_the_given_ones(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 60)
     settings = settings_of(
-        model, given=False, sampled=3, even=2, window=1.0, successors=False, sampling=Limits(depth=3)
+        mobility, given=False, sampled=3, even=2, window=1.0, successors=False, sampling=Limits(depth=3)
     )
     found = labelled(positions, settings, tmp_path / "work")
     kind = found.source % len(Origin)
@@ -186,7 +179,7 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, t
     root = {int(record): int(ply) for record, ply in zip(positions.record, positions.ply, strict=True)}
     assert len(root) < len(positions)
     assert (found.ply >= min(positions.ply)).all()
-    evaluation = evaluator_of(LinearEvaluation.load(model))
+    evaluation = evaluator_of(LinearEvaluation.load(mobility))
     for row in np.flatnonzero(kind == Origin.EVEN):
         position = position_at(found.positions, int(row))
         data = evaluation.data
@@ -199,49 +192,31 @@ def test_sampled_positions_lie_below_the_given_ones(othello: Game, model: str, t
     assert counts.mean_labels()[2][1] == len(found)
 
 
-def test_successors_take_the_bias_to_the_side_to_move_away(othello: Game, model: str, tmp_path: Path) -> None:
-    settings = settings_of(model, "depth=1,table=1", sampled=4, given=False, sampling=Limits(depth=3))
+def test_successors_take_the_bias_to_the_side_to_move_away(mobility: str, tmp_path: Path) -> None:
+    settings = settings_of(mobility, "depth=1,table=1", sampled=4, given=False, sampling=Limits(depth=3))
     counts = SearchCounts()
-    for part in label_by_search(some_positions(othello, 200), settings, tmp_path / "work"):
+    for part in label_by_search(some_positions(OTHELLO, 200), settings, tmp_path / "work"):
         counts.add(part)
     (_, _, first, _, _), (_, _, second, _, _), (_, _, without, _, with_successors) = counts.mean_labels()
     assert min(first, second) > 1
     assert abs(with_successors) < 0.2 < without
 
 
-@pytest.mark.repeats  # workers and clusters: those of tests/core/tasks; the command is killed below
-def test_labels_do_not_depend_on_where_they_are_made(
-    othello: Game, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    positions = some_positions(othello, 130)
-    settings = settings_of(model, sampled=1, even=1)
-    expected = labelled(positions, settings, tmp_path / "one")
-    # By two workers of which one dies, here and on a cluster.
-    monkeypatch.setattr("glem.core.labelling.by_search.label_chunk", killed_once_then_labelled)
-    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
-    assert_same(expected, labelled(positions, settings, tmp_path / "two", workers=Workers(2)))
-    assert (tmp_path / "killed").exists()
-    monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed again"))
-    with click.Context(command_group):
-        found = labelled(positions, settings, tmp_path / "three", workers=opened_workers(2, "local"))
-    assert (tmp_path / "killed again").exists()
-    assert_same(expected, found)
-
-
-def test_the_rest_is_done_after_an_interruption(othello: Game, model: str, tmp_path: Path) -> None:
-    positions = some_positions(othello, 130)
-    expected = labelled(positions, settings_of(model), tmp_path / "work")
+def test_the_rest_is_done_after_an_interruption(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 130)
+    settings = settings_of(mobility, sampled=1, even=1)
+    expected = labelled(positions, settings, tmp_path / "work")
     files = sorted((tmp_path / "work").glob("labels-*.npz"))
     assert len(files) == 4
     files[1].unlink()
     kept = files[2].stat().st_mtime_ns
-    assert_same(expected, labelled(positions, settings_of(model), tmp_path / "work"))
+    assert_same(expected, labelled(positions, settings, tmp_path / "work"))
     assert files[2].stat().st_mtime_ns == kept
     with pytest.raises(BadInputError, match="unfinished work of other settings"):
-        labelled(positions, settings_of(model, seed=1), tmp_path / "work")
+        labelled(positions, attrs.evolve(settings, seed=1), tmp_path / "work")
     files[0].write_bytes(files[0].read_bytes()[:100])
     with pytest.raises(BadInputError, match=r"labels-000000\.npz: damaged"):
-        labelled(positions, settings_of(model), tmp_path / "work")
+        labelled(positions, settings, tmp_path / "work")
 
 
 @pytest.mark.parametrize(
@@ -257,41 +232,23 @@ def test_players_that_cannot_label_are_refused(spec: str, message: str) -> None:
         SearchLabelling(parse_player(spec))
 
 
-def test_winning_chances_are_no_labels(othello: Game, othello_learning: Learning, tmp_path: Path) -> None:
+def test_winning_chances_are_no_labels(tmp_path: Path) -> None:
     path = tmp_path / "chances.npz"
-    mobility_evaluation(othello_learning, logistic=True).save(path)
+    mobility_evaluation(LEARNING, logistic=True).save(path)
     spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
     with pytest.raises(BadInputError, match="winning chances"):
-        labeller_of(othello, spec)
+        labeller_of(OTHELLO, spec)
 
 
 # -------------------------------------------------------------------------------------------------- the command
 
 
-def test_command_labels_games_and_positions(
-    othello: Game, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(["generate", "othello", "-o", str(tmp_path / "g"), "--player", "random", "--games", "6", "--workers", "1"])
-    games = str(tmp_path / "g" / "games-000000.games")
-    target = tmp_path / "labelled.parquet"
-    run(["label", games, "-o", str(target), "--game", "othello", "--by", f"{model},depth=1", "--workers", "1"])
-    assert "Mean label by side to move" in capsys.readouterr().out
-    first = read_positions(target)
+def test_command_labels_games_and_positions(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
+    terminal("generate", "othello", "-o", tmp_path, "--player", "random", "--games", 6, "--workers", 1)
+    target, again = tmp_path / "labelled.parquet", tmp_path / "again.parquet"
+    common = ("--by", f"{mobility},depth=1", "--workers", 1)
+    label = ("label", "othello", tmp_path / "games-000000.games")
+    assert "Mean label by side to move" in terminal(*label, "-o", target, *common)
     assert not Path(f"{target}.work").exists()
-    again = tmp_path / "again.parquet"
-    run(["label", str(target), "-o", str(again), "--by", f"{model},depth=1", "--workers", "1", "--json"])
-    assert len(read_positions(again)) > len(first.merge_duplicates())
-
-
-def test_a_killed_command_continues(othello: Game, model: str, tmp_path: Path) -> None:
-    positions = tmp_path / "some.parquet"
-    write_positions(positions, some_positions(othello, 1500))
-    whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
-    arguments = ["label", str(positions), "--by", f"{model},depth=3", "--workers", "1"]
-    run([*arguments, "-o", str(whole)])
-    work = Path(f"{killed}.work")
-    end_command_when([*arguments, "-o", str(killed)], lambda: any(work.glob("labels-*.npz")))
-    assert 1 <= len(list(work.glob("labels-*.npz"))) < 6
-    assert not killed.exists()
-    run([*arguments, "-o", str(killed)])
-    assert killed.read_bytes() == whole.read_bytes()
+    terminal("label", target, "-o", again, *common, "--json")
+    assert len(read_positions(again)) > len(read_positions(target).merge_duplicates())

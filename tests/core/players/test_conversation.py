@@ -2,15 +2,14 @@
 
 import itertools
 import os
-import queue
 import threading
-from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from glem.core.players.protocols.conversation import LONGEST_LINE, Conversation, DescriptorLines, Interruption
+from tests.core.players.line_feed import Feed
 
 KINDS = {"stop": Interruption.THINKING, "ping": Interruption.ALL}
 
@@ -19,30 +18,13 @@ def interruption(line: str) -> Interruption:
     return KINDS.get(line, Interruption.NO)
 
 
-class _Feed:
-    """Lines that come when the test says so."""
-
-    def __init__(self) -> None:
-        self._lines: queue.Queue[str | None] = queue.Queue()
-
-    def say(self, line: str) -> None:
-        self._lines.put(line)
-
-    def end(self) -> None:
-        self._lines.put(None)
-
-    def __iter__(self) -> Iterator[str]:
-        while (line := self._lines.get()) is not None:
-            yield line
-
-
 def test_commands_come_in_order() -> None:
     lines = [str(number) for number in range(1000)]
     assert list(Conversation(lines, interruption)) == lines
 
 
 def test_thinking_is_ended_by_a_command_that_comes_then() -> None:
-    feed = _Feed()
+    feed = Feed()
     feed.say("go")
     conversation = Conversation(feed, interruption)
     commands = iter(conversation)
@@ -59,17 +41,20 @@ def test_thinking_is_ended_by_a_command_that_comes_then() -> None:
     assert conversation.think(lambda stop: None)
 
 
-def test_a_script_is_finished_before_its_stop_is_obeyed() -> None:
-    conversation = Conversation(["go", "stop"], interruption)
+def test_nothing_ends_the_thinking_of_a_script() -> None:
+    lines = ["go", "ping", "go", "ping", "stop"]
+    conversation = Conversation(lines, interruption)
     commands = iter(conversation)
-    assert next(commands) == "go"
     assert conversation.ended.wait(10)
-    assert conversation.think(lambda stop: None)
-    assert list(commands) == ["stop"]
+    asked = []
+    for command in commands:
+        asked.append(command)
+        assert command != "go" or conversation.think(lambda stop: None)
+    assert asked == lines
 
 
 def test_some_commands_end_what_was_asked_for_before_them_and_nothing_after() -> None:
-    feed = _Feed()
+    feed = Feed()
     for line in ("go", "go", "ping", "go"):
         feed.say(line)
     conversation = Conversation(feed, interruption)
@@ -78,13 +63,6 @@ def test_some_commands_end_what_was_asked_for_before_them_and_nothing_after() ->
     finished = [conversation.think(lambda stop: None) for command in itertools.islice(commands, 4) if command == "go"]
     assert finished == [False, False, True]
     feed.end()
-
-
-def test_nothing_ends_the_thinking_of_a_script() -> None:
-    conversation = Conversation(["go", "ping", "go", "ping"], interruption)
-    commands = iter(conversation)
-    assert conversation.ended.wait(10)
-    assert [conversation.think(lambda stop: None) for command in commands if command == "go"] == [True, True]
 
 
 @pytest.mark.parametrize("is_script", [True, False])
@@ -105,7 +83,7 @@ def test_what_was_there_before_thinking_does_not_end_it(is_script: bool) -> None
 
 
 def test_end_of_input_stops_thinking_if_it_comes_then() -> None:
-    feed = _Feed()
+    feed = Feed()
     conversation = Conversation(feed, interruption)
 
     def think(stop: threading.Event) -> None:
@@ -136,6 +114,10 @@ def read(pieces: list[bytes]) -> list[str]:
 
 @settings(deadline=None)
 @given(st.lists(st.binary(max_size=20), max_size=10))
+@example([b"name\nquit"])
+@example([b"name\nquit\n"])
+@example([b"name\r\nquit\r\n"])
+@example([b"x" * LONGEST_LINE + b"\n"])
 def test_pieces_make_the_lines_of_the_whole(pieces: list[bytes]) -> None:
     whole = b"".join(pieces)
     lines = whole.split(b"\n")
@@ -151,21 +133,6 @@ def test_very_long_lines_are_no_commands() -> None:
     assert lines[1] == "name"
     assert [line[:8] for line in lines] == ["<a line ", "name", "<a line "]
     assert max(map(len, lines)) < 100
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        (b"", []),
-        (b"name\nquit", ["name", "quit"]),
-        (b"name\nquit\n", ["name", "quit"]),
-        (b"name\nquit\r\n", ["name", "quit"]),
-        (b"x" * LONGEST_LINE + b"\n", ["x" * LONGEST_LINE]),
-    ],
-    ids=["closed", "no end", "end", "carriage return", "longest"],
-)
-def test_lines_as_they_may_end(text: bytes, lines: list[str]) -> None:
-    assert read([text] if text else []) == lines
 
 
 def test_the_first_line_can_be_looked_at() -> None:

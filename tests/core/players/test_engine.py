@@ -16,25 +16,17 @@ from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Limits, SearchResult
 from glem.games.othello.notation import format_position
+from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN
 
 RANDOM = PlayerSpec("random", kind="random")
 OTHELLO = load_game("othello")
 
 
-@pytest.fixture(scope="module")
-def searching(mobility: str) -> PlayerSpec:
-    """A player who searches four plies for mobility."""
-    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=4), table_mb=1)
-
-
 def random_game(game: Game, seed: int, plies: int) -> Engine:
     engine = Engine(game, RANDOM)
-    generator = np.random.default_rng(seed)
-    for _ in range(plies):
-        if engine.is_over:
-            break
-        engine.play(int(generator.choice(engine.legal_moves())))
+    for move in random_line(game, np.random.default_rng(seed))[1][:plies]:
+        engine.play(move)
     return engine
 
 
@@ -168,7 +160,7 @@ def test_analysis_tells_every_iteration_and_several_lines(othello: Game, searchi
     engine.play_text("f5d6")
     seen: list[SearchResult] = []
     result = engine.analyse(lines=3, on_iteration=seen.append)
-    assert [iteration.depth for iteration in seen] == [1, 2, 3, 4]
+    assert [iteration.depth for iteration in seen] == [1, 2, 3]
     assert seen[-1].lines == result.lines
     assert len({line.moves[0] for line in result.lines}) == 3
     assert {line.moves[0] for line in result.lines} <= set(engine.legal_moves())
@@ -190,7 +182,7 @@ def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> N
 
 
 def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game, searching: PlayerSpec) -> None:
-    engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100)))
+    engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100), solve_from=60))
     stop = threading.Event()
 
     def stop_at_depth_3(analysis: SearchResult) -> None:
@@ -224,8 +216,8 @@ def test_an_interrupt_stops_the_search(othello: Game, searching: PlayerSpec, mon
 
 def test_limits_can_be_changed(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, searching)
-    assert engine.choose().depth == 4
+    assert engine.choose().depth == 3
     engine.limit(Limits(depth=2))
     assert engine.choose().depth == 2
     assert engine.analyse().depth == 2
-    assert engine.analyse(limits=Limits(depth=3)).depth == 3
+    assert engine.analyse(limits=Limits(depth=4)).depth == 4

@@ -22,12 +22,6 @@ GREEDY = PlayerSpec("greedy", kind="greedy", evaluation="mobility")
 OTHELLO = load_game("othello")
 
 
-@pytest.fixture(scope="module")
-def searching(mobility: str) -> PlayerSpec:
-    """A player who searches three plies for mobility."""
-    return PlayerSpec("mobility", evaluation=mobility, limits=Limits(depth=3), table_mb=1)
-
-
 def answers(lines: Iterable[str], *, game: Game = OTHELLO, spec: PlayerSpec = RANDOM) -> list[str]:
     """Answers of a session, without the blank lines that end them."""
     return session(Engine(game, spec), lines)
@@ -118,46 +112,16 @@ def test_a_whole_game_is_played_and_scored() -> None:
     assert other.position == engine.position
 
 
-def test_forced_passes_may_be_left_out() -> None:
-    """Of 20 random games some have a pass; their moves are told without them, as many programs do."""
-    with_passes = 0
-    for seed in range(20):
-        engine = Engine(OTHELLO, attrs.evolve(RANDOM, seed=seed))
-        while not engine.is_over:
-            engine.play(engine.choose().move)
-        colors = [("white", "black")[place % 2 == 0] for place in range(len(engine.moves))]
-        told = [
-            f"play {color} {OTHELLO.format_move(move)}"
-            for color, move in zip(colors, engine.moves, strict=True)
-            if move != OTHELLO.pass_move
-        ]
-        with_passes += len(told) < len(engine.moves)
-        other = Engine(OTHELLO, RANDOM)
-        assert set(session(other, told)) == {"="}
-        assert other.moves == engine.moves
-    assert with_passes > 0
-
-
-def before_a_pass() -> Engine:
-    """A random game up to a forced pass."""
-    for seed in range(100):
-        engine = Engine(OTHELLO, attrs.evolve(RANDOM, seed=seed))
-        while not (engine.is_over or engine.must_pass()):
-            engine.play(engine.choose().move)
-        if not engine.is_over:
-            return engine
-    raise AssertionError("100 random games without a pass")
-
-
-def test_a_refused_move_leaves_no_pass_behind() -> None:
-    engine = before_a_pass()
-    moves = engine.moves
-    other = "white" if engine.first_to_move else "black"
-    assert session(engine, [f"play {other} zz"])[0].startswith("? illegal move")
-    assert engine.moves == moves
-    [answer] = session(engine, [f"reg_genmove {other}"])
-    assert answer.startswith("= ")
-    assert engine.moves == moves
+def test_forced_passes_may_be_left_out_and_a_refused_move_leaves_none_behind() -> None:
+    engine = Engine(OTHELLO, RANDOM)
+    engine.set_position(OTHELLO.parse_position(f"XO------{'-' * 48}XO------ X"))
+    assert session(engine, ["play black c1"]) == ["="]
+    assert engine.must_pass()
+    refused, answer = session(engine, ["play black zz", "reg_genmove black"])
+    assert refused.startswith("? illegal move") and answer.startswith("= ")
+    assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1"]
+    assert session(engine, ["play black c8"]) == ["="]
+    assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1", "--", "c8"]
 
 
 def test_any_game_is_spoken() -> None:
@@ -177,20 +141,6 @@ def test_answered_moves_follow_the_limits(searching: PlayerSpec) -> None:
     assert engine.moves == ()
     assert session(engine, ["genmove black"]) == [f"= {OTHELLO.format_move(move)}"]
     assert engine.moves == (move,)
-
-
-@pytest.fixture
-def clocks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The clocks that the engine is asked to choose by."""
-    seen: list[Any] = []
-    choose = Engine.choose
-
-    def noting(engine: Engine, *, clock: Clock | None = None, **others: Any) -> Any:
-        seen.append(clock)
-        return choose(engine, clock=clock, **others)
-
-    monkeypatch.setattr(Engine, "choose", noting)
-    return seen
 
 
 def test_clocks_reach_the_player(clocks: list[Any]) -> None:

@@ -149,38 +149,6 @@ def test_damaged_headers_and_columns(othello: Game, path: Path, change: Any, mes
     assert type(raised.value).__module__ == "glem.core.errors"
 
 
-def test_every_cut_is_noticed(othello: Game, path: Path) -> None:
-    write_positions(path, random_set(othello, 300, 10))
-    content = path.read_bytes()
-    rng = np.random.default_rng(0)
-    for length in rng.integers(0, len(content), 60):
-        path.write_bytes(content[:length])
-        with pytest.raises(BadInputError, match=r"positions\.parquet"):
-            read_positions(path)
-
-
-def test_flipped_bits_are_noticed_or_harmless(othello: Game, path: Path) -> None:
-    some = random_set(othello, 300, 11)
-    write_positions(path, some)
-    content = path.read_bytes()
-    rng = np.random.default_rng(1)
-    noticed = 0
-    for place in rng.integers(0, len(content), 150):
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(damaged)
-        try:
-            found = read_positions(path, othello)
-        except BadInputError as error:
-            assert str(path) in str(error)
-            noticed += 1
-        else:
-            # Bits that say nothing about the rows: statistics, names of sources, the writer's own name.
-            assert np.array_equal(found.label, some.label)
-            assert np.array_equal(found.positions.own, some.positions.own)
-    assert noticed > 100
-
-
 def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: Game) -> None:
     schema_source = path.with_name("small.parquet")
     write_positions(schema_source, random_set(othello, 1, 12))

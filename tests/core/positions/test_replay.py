@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 import numpy as np
@@ -17,59 +17,10 @@ from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, replay
+from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.replay import legal_moves, random_game, replay_game
 
 OTHELLO = load_game("othello")
-
-
-class Heap(NamedTuple):
-    """Counters left, and who is to move."""
-
-    left: np.int32
-    player: np.uint8
-
-
-def heap_moves(position: Heap, moves: Any, start: int) -> int:
-    count = min(np.int64(position.left), np.int64(3))
-    for place in range(count):
-        moves[start + place] = place + 1
-    return int(count)
-
-
-def heap_play(position: Heap, move: int) -> Heap:
-    return Heap(np.int32(position.left - move), np.uint8(1 - position.player))
-
-
-def heap_is_over(position: Heap) -> bool:
-    return position.left == 0
-
-
-def heap_score(position: Heap) -> int:
-    return -1
-
-
-def heap_key(position: Heap) -> np.uint64:
-    return np.uint64(position.left)
-
-
-HEAP = Game(
-    name="heap",
-    title="Take one to three",
-    initial_position=Heap(np.int32(9), np.uint8(0)),
-    legal_moves=heap_moves,
-    play=heap_play,
-    is_over=heap_is_over,
-    final_score=heap_score,
-    hash_key=heap_key,
-    max_moves=3,
-    move_count=4,
-    max_plies=9,
-    score_bounds=(-1, 1),
-    format_position=str,
-    parse_position=str,
-    format_move=str,
-    parse_move=int,
-)
 
 
 def records_of(games: Sequence[Sequence[int]]) -> GameRecords:
@@ -136,7 +87,7 @@ def test_damaged_games(games: list[list[int]], data: st.DataObject) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(-1, 4), max_size=11), max_size=6))
 def test_another_game_without_passes(games: list[list[int]]) -> None:
-    check(HEAP, games)
+    check(COUNTDOWN, games)
 
 
 def test_written_passes(games: list[list[int]]) -> None:
@@ -206,7 +157,7 @@ def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
         "records = GameRecords.from_moves(np.array([37, 43]), np.array([0, 2])); "
         "print(replay(load_game('othello'), records).status)"
     )
-    here = "import tests.core.positions.test_replay as here; here.replay(here.HEAP, here.records_of([[1, 2]])); "
+    here = "import tests.core.positions.test_replay as here; here.replay(here.COUNTDOWN, here.records_of([[1, 2]])); "
     environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ""}
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", here], cwd=root, env=environment, check=True)

@@ -1,7 +1,5 @@
 """The search against plain negamax, and plain against compiled."""
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +11,12 @@ from attrs import define
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.evaluation.named import blank_evaluation
+from glem.core.evaluation.named import blank_evaluation, load_value
 from glem.core.features.evaluators import Evaluator
-from glem.core.game.game import Game
+from glem.core.features.learning import learning_names, load_learning
+from glem.core.game.game import Game, game_names
 from glem.core.search.negascout import negascout, score_by_table, settle
-from glem.core.search.probcut import CHECKS, Selectivity
+from glem.core.search.probcut import CHECKS, ProbCut, Selectivity
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.table import UPPER_BOUND, pack_entry, store_entry
@@ -68,50 +67,58 @@ def random_positions(game: Game, count: int, plies: range, seed: int = 0) -> lis
     return found
 
 
+@define(frozen=True)
+class Case:
+    """Some positions of a game; searches of the small ones run as plain Python, which is sooner done than compiled."""
+
+    game: Game
+    evaluator: Evaluator
+    positions: list[Any]
+
+    def searcher(self, settings: SearchSettings | None = None) -> Searcher:
+        return Searcher(self.game, self.evaluator, settings, plain=self.game in DUELS)
+
+    @property
+    def has_exact_table(self) -> bool:
+        """Whether table entries come about on equal paths only and at equal depths, so that it changes no value."""
+        return not {"reversible_plies", "extension"} & set(self.game.search_rules.functions)
+
+    def exact_searcher(self) -> Searcher:
+        return self.searcher(SearchSettings(table_mb=int(self.has_exact_table)))
+
+
 CASES = [
-    # The first has no operations, as Countdown; the second has some that the last has too.
-    *(
-        pytest.param((game, MEN, range(12)), id=game.name, marks=[pytest.mark.repeats] * (game in DUELS[:2]))
-        for game in DUELS
-    ),
+    *(pytest.param((game, MEN, range(12)), id=game.name) for game in DUELS),
     pytest.param((None, MOBILITY, range(4, 60)), id="othello"),
     pytest.param((None, mobility_evaluator(result_only=True), range(50, 60)), id="othello results"),
 ]
 
 
 @pytest.fixture(params=CASES)
-def case(request: pytest.FixtureRequest, othello: Game) -> tuple[Game, Evaluator, list[Any]]:
+def case(request: pytest.FixtureRequest, othello: Game) -> Case:
     game, evaluator, plies = request.param
-    game = othello if game is None else game
-    return game, evaluator, random_positions(game, 12, plies)
-
-
-def has_exact_table(game: Game) -> bool:
-    """Whether table entries come about on equal paths only and at equal depths, so that the table changes no value."""
-    return not {"reversible_plies", "extension"} & set(game.search_rules.functions)
+    game = game or othello
+    return Case(game, evaluator, random_positions(game, 12, plies))
 
 
 def test_full_width_values_are_those_of_negamax(case):
-    game, evaluator, positions = case
-    without = Searcher(game, evaluator, NO_TABLE)
-    with_table = Searcher(game, evaluator, SearchSettings(table_mb=1, aspiration=7))
-    for position in positions:
-        for depth in range(1, 5):
-            expected = value_of(game, evaluator, position, depth)
+    without, with_table = case.searcher(NO_TABLE), case.searcher(SearchSettings(table_mb=1, aspiration=7))
+    for place, position in enumerate(case.positions):
+        for depth in range(1, 5 if place < 4 else 4):
+            expected = value_of(case.game, case.evaluator, position, depth)
             found = without.search(position, Limits(depth=depth))
             assert (found.score, found.bound) == (expected, Bound.EXACT)
-            if has_exact_table(game):
+            if case.has_exact_table:
                 assert with_table.search(position, Limits(depth=depth)).score == expected
                 with_table.clear()
 
 
 def test_windows_give_bounds(case):
-    game, evaluator, positions = case
-    searcher = Searcher(game, evaluator, SearchSettings(table_mb=int(has_exact_table(game))))
+    searcher = case.exact_searcher()
     choose = np.random.default_rng(1)
     seen = set()
-    for position in positions:
-        expected = value_of(game, evaluator, position, 3)
+    for position in case.positions:
+        expected = value_of(case.game, case.evaluator, position, 3)
         for _ in range(4):
             low = expected + int(choose.integers(-300, 300))
             high = low + int(choose.choice([1, 2, 50, 400]))
@@ -124,49 +131,32 @@ def test_windows_give_bounds(case):
                 assert expected >= found.score >= high
             else:
                 assert low < found.score == expected < high
-            assert found.move in dict(children_of(game, position))
+            assert found.move in dict(children_of(case.game, position))
     assert seen == set(Bound)
 
 
-def test_variations_of_bounds_are_legal(othello):
-    searcher = Searcher(othello, MOBILITY)
-    for position in random_positions(othello, 30, range(4, 50), seed=5):
-        searcher.clear()
-        value = searcher.search(position, Limits(depth=5)).score
-        for high in (value - 100, value - 300):
-            searcher.clear()
-            found = searcher.search(position, Limits(depth=5), window=(high - 200, high))
-            assert found.bound is Bound.LOWER
-            assert is_playable(othello, position, found.variation)
-
-
-def is_playable(game: Game, position: Any, moves: Sequence[int]) -> bool:
+def after(game: Game, position: Any, moves: Sequence[int]) -> Any:
+    """Position after moves, all of which must be legal."""
     for move in moves:
-        children = dict(children_of(game, position))
-        if move not in children:
-            return False
-        position = children[move]
-    return len(moves) > 0
+        position = dict(children_of(game, position))[move]
+    return position
 
 
 def test_several_lines_are_the_best_moves(case):
-    game, evaluator, positions = case
-    searcher = Searcher(game, evaluator, SearchSettings(table_mb=int(has_exact_table(game))))
-    for position in positions:
-        values = move_values(game, evaluator, position, 3)
+    searcher = case.exact_searcher()
+    for position in case.positions:
+        values = move_values(case.game, case.evaluator, position, 3)
         found = searcher.search(position, Limits(depth=3), lines=3)
         searcher.clear()
         assert [line.score for line in found.lines] == sorted(values.values(), reverse=True)[:3]
-        for line in found.lines:
-            assert values[line.moves[0]] == line.score
+        assert all(values[line.moves[0]] == line.score for line in found.lines)
         assert len({line.moves[0] for line in found.lines}) == len(found.lines)
 
 
 def test_excluded_moves_are_not_searched(case):
-    game, evaluator, positions = case
-    searcher = Searcher(game, evaluator)
-    for position in positions:
-        values = move_values(game, evaluator, position, 2)
+    searcher = case.exact_searcher()
+    for position in case.positions:
+        values = move_values(case.game, case.evaluator, position, 2)
         if len(values) < 2:
             continue
         best = max(values, key=lambda move: values[move])
@@ -174,25 +164,27 @@ def test_excluded_moves_are_not_searched(case):
         searcher.clear()
         del values[best]
         assert found.move in values
-        assert found.score == max(values.values()) if has_exact_table(game) else True
+        assert found.score == max(values.values())
 
 
 def test_variations_are_legal_and_lead_to_their_scores(othello):
     searcher = Searcher(othello, MOBILITY)
     for position in random_positions(othello, 30, range(4, 60), seed=5):
+        searcher.clear()
         found = searcher.search(position, Limits(depth=5))
         assert found.bound is Bound.EXACT
-        sign, depth = 1, 5
-        for move in found.variation:
-            children = dict(children_of(othello, position))
-            depth -= 0 if move == othello.pass_move else 1
-            position = children[move]
-            sign = -sign
-        if othello.is_over(position):
-            assert found.score == sign * 100 * othello.final_score(position)
+        last = after(othello, position, found.variation)
+        sign = (-1) ** len(found.variation)
+        if othello.is_over(last):
+            assert found.score == sign * 100 * othello.final_score(last)
         else:
-            assert depth == 0
-            assert found.score == sign * static_of(MOBILITY, position)
+            assert len(found.variation) - found.variation.count(othello.pass_move) == 5
+            assert found.score == sign * static_of(MOBILITY, last)
+        for high in (found.score - 100, found.score - 300):
+            searcher.clear()
+            bound = searcher.search(position, Limits(depth=5), window=(high - 200, high))
+            assert bound.bound is Bound.LOWER and bound.variation
+            after(othello, position, bound.variation)
 
 
 def test_shorter_wins_are_preferred():
@@ -259,6 +251,17 @@ class Guessed:
         )
 
 
+def assert_twins_agree(case: Case, settings: SearchSettings, *limits: Limits) -> None:
+    twins = [Searcher(case.game, case.evaluator, settings, plain=plain) for plain in (False, True)]
+    # The table is kept from search to search: the later results depend on all that went before.
+    for position in case.positions[:5]:
+        for limit in limits:
+            fast, slow = (searcher.search(position, limit, lines=2) for searcher in twins)
+            assert fast.nodes > 0
+            for name in ("lines", "nodes", "depth", "selective_depth"):
+                assert getattr(fast, name) == getattr(slow, name)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -268,17 +271,38 @@ class Guessed:
     ],
     ids=["table", "no table", "selective"],
 )
+@pytest.mark.parametrize(
+    "case",
+    # Each duel compiles a search of its own; the search of chess has the same operations.
+    [*(pytest.param(each.values[0], id=each.id, marks=pytest.mark.repeats) for each in CASES[:4]), *CASES[4:]],
+    indirect=True,
+)
 def test_plain_and_compiled_agree(case, settings):
-    game, evaluator, positions = case
-    twins = [Searcher(game, evaluator, settings, plain=plain) for plain in (False, True)]
-    # The table is kept from search to search: the later results depend on all that went before.
-    for position in positions[:5]:
-        for limits in (Limits(depth=5), Limits(nodes=300)):
-            compiled_result, plain_result = (searcher.search(position, limits, lines=2) for searcher in twins)
-            assert compiled_result.lines == plain_result.lines
-            assert compiled_result.nodes == plain_result.nodes
-            assert compiled_result.depth == plain_result.depth
-            assert compiled_result.selective_depth == plain_result.selective_depth
+    assert_twins_agree(case, settings, Limits(depth=5), Limits(nodes=300))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.repeats] * (name == "chess"))  # its search compiles longest
+        for name in sorted({*game_names()} & {*learning_names()})
+    ],
+)
+@pytest.mark.parametrize("selective", [False, True], ids=["full width", "selective"])
+def test_plain_and_compiled_agree_on_every_installed_game(name, selective):
+    learning = load_learning(name)
+    probcut: ProbCut | None = None
+    if selective:
+        if learning.default_probcut is None:
+            pytest.skip(f"{name} comes without parameters of selective search")
+        probcut = learning.default_probcut()
+    evaluator = evaluator_of(load_value("default", learning.game))
+    settings = SearchSettings(table_mb=1, probcut=probcut)
+    # Plain Python takes seconds for more where there are so many moves.
+    limits = Limits(depth=6 if selective else 3 if learning.game.max_moves < 100 else 2)
+    assert_twins_agree(
+        Case(learning.game, evaluator, random_positions(learning.game, 5, range(4, 40))), settings, limits
+    )
 
 
 def test_finished_positions_are_not_evaluated():
@@ -322,28 +346,9 @@ def test_node_counts_are_those_noted(othello):
 
 
 def test_recursive_kernels_have_one_signature(othello):
-    for _ in range(2):
-        Searcher(othello, MOBILITY).search(othello.initial_position, Limits(depth=3))
-        Searcher(DUELS[3], MEN).search(DUELS[3].initial_position, Limits(depth=3))
+    for evaluator in (MOBILITY, mobility_evaluator(result_only=True)) * 2:
+        Searcher(othello, evaluator).search(othello.initial_position, Limits(depth=3))
     # One for each game and evaluation.
     for function in (negascout, settle):
         signatures = compiled(function).signatures  # type: ignore[attr-defined]
         assert len(signatures) == len({tuple(map(str, signature[:2])) for signature in signatures})
-
-
-@pytest.mark.repeats  # a second process: test_cache has one, and .ci/run is one
-def test_another_process_finds_the_compiled_search(tmp_path):
-    program = """
-from glem.core.game.game import load_game
-from glem.core.search.results import Limits
-from glem.core.search.searcher import Searcher
-from tests.core.search.duel_game import MEN
-from tests.core.search.test_negascout import DUELS, MOBILITY
-for game, evaluator in ((load_game("othello"), MOBILITY), (DUELS[3], MEN)):
-    print(Searcher(game, evaluator).search(game.initial_position, Limits(depth=5)).nodes)
-"""
-    outputs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
-    ]
-    assert outputs[0] == outputs[1] != ""

@@ -11,6 +11,7 @@ from glem.core.players.making import make_player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher
 from glem.core.search.solver import SearchSolver, SolverSpec, can_solve, solve_moves, solver_of
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, STONES, Position
@@ -29,6 +30,13 @@ def position_of(stones: int) -> Position:
 
 def value_of(stones: int) -> int:
     return -1 if stones % 4 == 0 else 1
+
+
+@pytest.fixture(autouse=True)
+def plain_searches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So small a game is solved as plain Python before its search is compiled; Connect Four's tests compile theirs."""
+    if "othello" not in request.fixturenames:
+        monkeypatch.setattr(Searcher.__init__, "__kwdefaults__", {"plain": True})
 
 
 @pytest.mark.parametrize("stones", range(STONES + 1))

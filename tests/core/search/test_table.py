@@ -19,7 +19,6 @@ from glem.core.search.table import (
     find_entry,
     new_table,
     pack_entry,
-    prefetch_bucket,
     store_entry,
 )
 
@@ -103,16 +102,3 @@ def test_sizes_are_powers_of_two_within_bounds(megabytes):
     assert words.nbytes <= max(64, megabytes << 20) < max(64, 2 * words.nbytes) + 1
     assert (words.nbytes // 64).bit_count() == 1
     assert words.ctypes.data % 64 == 0
-
-
-def _prefetch(words: Any, mask: Any, key: Any) -> None:
-    prefetch_bucket(words, mask, key)
-
-
-def test_prefetching_changes_nothing() -> None:
-    words = new_table(1)
-    words[:] = np.arange(len(words))
-    for key in (0, 5, 2**64 - 1):
-        _prefetch(words, np.uint64(len(words) // 8 - 1), np.uint64(key))
-        compiled(_prefetch)(words, np.uint64(len(words) // 8 - 1), np.uint64(key))
-    assert (words == np.arange(len(words))).all()

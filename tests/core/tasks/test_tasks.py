@@ -2,7 +2,6 @@
 
 import itertools
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -44,31 +43,27 @@ def test_every_task_is_run_once(workers: int) -> None:
     assert sorted(run_tasks(square, range(20), Workers(workers))) == [(n, n * n) for n in range(20)]
 
 
+def noted(taken: list[int]) -> Iterator[int]:
+    """All numbers; those that were asked for are noted."""
+    for number in itertools.count():
+        taken.append(number)
+        yield number
+
+
 def test_one_worker_keeps_the_order_and_takes_tasks_as_they_are_needed() -> None:
-    taken = []
-
-    def tasks() -> Iterator[int]:
-        for number in itertools.count():
-            taken.append(number)
-            yield number
-
-    results = run_tasks(square, tasks())
+    taken: list[int] = []
+    results = run_tasks(square, noted(taken))
     assert list(itertools.islice(results, 3)) == [(0, 0), (1, 1), (2, 4)]
     assert taken == [0, 1, 2]
 
 
 def test_tasks_are_taken_from_an_endless_supply_as_workers_need_them() -> None:
-    taken = []
-
-    def tasks() -> Iterator[int]:
-        for number in itertools.count():
-            taken.append(number)
-            yield number
-
+    taken: list[int] = []
     with ThreadPoolExecutor(2) as executor:
-        results = run_tasks(square, tasks(), Workers(executor=executor, in_flight=4))
+        results = run_tasks(square, noted(taken), Workers(executor=executor, in_flight=4))
         first = [next(results) for _ in range(10)]
         results.close()
+        assert executor.submit(square, 3).result() == 9, "who gives an executor closes it"
     assert {value for _, value in first} <= {n * n for n in range(14)}
     assert len(taken) <= 14
 
@@ -103,12 +98,6 @@ def test_a_broken_executor_that_nobody_can_make_anew_is_an_error(tmp_path: Path)
 def test_an_error_of_a_task_comes_through(workers: int) -> None:
     with pytest.raises(ValueError, match="three"):
         list(run_tasks(fail_on_three, range(10), Workers(workers)))
-
-
-def test_a_given_executor_stays_open() -> None:
-    with ThreadPoolExecutor(1) as executor:
-        list(run_tasks(square, range(3), Workers(executor=executor)))
-        assert executor.submit(square, 3).result() == 9
 
 
 @pytest.mark.parametrize("argument", [{"workers": 0}, {"in_flight": 0}])
@@ -147,18 +136,6 @@ def test_workers_end_with_their_parent(tmp_path: Path, monkeypatch: pytest.Monke
     wait_for(lambda: not any(alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
     if death == signal.SIGINT:
         assert errors.count("Traceback") == 1
-
-
-def test_tests_that_are_started_where_ctrl_c_is_ignored_restore_it() -> None:
-    interrupted = f"{__file__}::{test_workers_end_with_their_parent.__name__}[{signal.SIGINT:d}]"
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", interrupted],
-        cwd=Path(__file__).resolve().parents[3],
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-        timeout=2 * PATIENCE,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
 
 
 class StumblingExecutor(ThreadPoolExecutor):

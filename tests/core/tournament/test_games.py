@@ -1,4 +1,4 @@
-"""Single games: clocks, adjudication, records."""
+"""Single games: clocks, adjudication, records, and records that their moves contradict."""
 
 import json
 import threading
@@ -9,17 +9,21 @@ import pytest
 from attrs import Factory, define, evolve
 
 from glem.core.errors import BadInputError, GlemError
-from glem.core.game.game import Game
-from glem.core.game.solver import Solution
+from glem.core.game.game import Game, load_game
 from glem.core.players.player import MoveChoice
-from glem.core.players.spec import parse_player
+from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.search.results import Clock
+from glem.core.search.searcher import Searcher
 from glem.core.tasks.kept import Kept
 from glem.core.tournament import games
 from glem.core.tournament.games import Adjudication, End, GameTask, PlayedGame, play_game
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.standings import Standings
-from tests.core.game.countdown_game import COUNTDOWN, FACTS, Position
+from glem.core.tournament.transcripts import contradictions
+from tests.core.game.countdown_game import COUNTDOWN
+from tests.core.search import duel_game
+from tests.core.search.duel_game import duel
+from tests.core.search.test_solver import SOLVABLE
 
 
 @define
@@ -116,29 +120,14 @@ def test_an_illegal_move_stops_everything(slow_players: Callable[..., dict[str, 
         play_game(task("random,name=good", "random,name=bad"))
 
 
-class CountdownSolver:
-    """Who leaves a multiple of four stones wins."""
-
-    def plies_left(self, position: Position) -> int:
-        return int(position.stones)
-
-    def solve(self, position: Position, **_: object) -> Solution:
-        score = 1 if position.stones % 4 else -1
-        move = int(position.stones) % 4 - 1 if score > 0 else 0
-        return Solution(score, move, (move,), 1, 0.0)
-
-    def clear(self) -> None:
-        pass
-
-
 def test_adjudication_gives_the_exact_score_from_the_first_players_view(
     slow_players: Callable[..., dict[str, SlowPlayer]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solved = Game(**{**FACTS, "make_solver": lambda **_: CountdownSolver()})
     monkeypatch.setattr(games, "_kept_solvers", Kept(1))
+    monkeypatch.setattr(Searcher.__init__, "__kwdefaults__", {"plain": True})  # sooner than to compile it
     slow_players(one={}, other={})
     for limit in range(1, 10):
-        job = evolve(task("random,name=one", "random,name=other", solve_from=limit), game=solved)
+        job = evolve(task("random,name=one", "random,name=other", solve_from=limit), game=SOLVABLE)
         game = play_game(job)
         left = limit
         assert len(game.moves) == 9 - left
@@ -191,3 +180,55 @@ def test_damaged_records_are_refused(othello: Game, random_game: PlayedGame, nam
         PlayedGame.from_json(othello, {**json.loads(json.dumps(random_game.to_json(othello))), name: value})
     with pytest.raises(BadInputError, match="no record of a game"):
         PlayedGame.from_json(othello, [])
+
+
+# ------------------------------------------------------------------------------------- what the moves contradict
+
+DUEL = duel(reversible_plies=duel_game.reversible_plies, is_drawn=duel_game.is_drawn)
+FOUR = load_game("connect_four")
+WON = (0, 1, 0, 1, 0, 1, 0)
+
+
+def four(moves: tuple[int, ...], **fields: Any) -> PlayedGame:
+    """Game of Connect Four that the first player wins, after an opening of one move."""
+    known: dict[str, Any] = {"score": 1, "result": 1, "end": End.FINISHED, "opening": Opening(moves[:1])}
+    choices = tuple(MoveChoice(move) for move in moves[1:])
+    return PlayedGame(0, ("one", "two"), moves=choices, overruns=(0, 0), **{**known, **fields})
+
+
+def test_games_that_were_played_say_what_their_moves_say() -> None:
+    spec = PlayerSpec("walker", kind="random")
+    start = "3 192 0"
+    games = [
+        play_game(GameTask(DUEL, number, Opening((), start if number % 2 else ""), spec, spec)) for number in range(60)
+    ]
+    assert {End.FINISHED, End.DRAWN, End.REPETITION} <= {game.end for game in games}
+    assert contradictions(DUEL, games) == [""] * 60
+    drawn = next(game for game in games if game.end is End.DRAWN)
+    assert "its score is given as 1, but its moves give 0" in contradictions(DUEL, [evolve(drawn, score=1)])
+    cut = evolve(drawn, moves=drawn.moves[:-1])
+    assert contradictions(DUEL, [cut]) == ["it ended as drawn, which its moves do not show"]
+
+
+@pytest.mark.parametrize(
+    ("game", "problem"),
+    [
+        (four(WON), ""),
+        (four(WON, score=-1), "its score is given as -1, but its moves give 1"),
+        (four(WON, score=None), "its score is given as None, but its moves give 1"),
+        (four(WON, result=-1), "its result is given as -1, but its end gives 1"),
+        (four(WON[:-1]), "it ended as finished, but its moves leave the game"),
+        (four((*WON, 1)), "move 8 is illegal"),
+        (four(WON, end=End.TIME, score=None), "it ended as time, but its moves end the game"),
+        (four(WON[:-1], end=End.TIME, score=None), ""),
+        (four(WON[:-1], end=End.TIME), "its score is given as 1, but its moves give None"),
+        (four(WON[:-1], end=End.TIME, score=None, result=-1), "its result is given as -1, but its end gives 1"),
+        (four(WON[:-1], end=End.FAILURE, score=None, result=-1), ""),
+        (four(WON[:-1], end=End.FAILURE, score=None), "its result is given as 1, but its end gives -1"),
+        (four(WON[:-1], end=End.ADJUDICATED), ""),
+        (four(WON[:-1], end=End.ADJUDICATED, score=99), "its adjudicated score is 99, expected one from -1 to 1"),
+        (four(WON[:-1], end=End.REPETITION, score=0), "it ended as repetition, which its moves do not show"),
+    ],
+)
+def test_what_the_moves_contradict_is_told(game: PlayedGame, problem: str) -> None:
+    assert contradictions(FOUR, [game]) == [problem]

@@ -1,11 +1,9 @@
 """Openings from files of all kinds, and by choice."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from glem.core.cli import main
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
@@ -17,6 +15,7 @@ from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import Workers
 from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from glem.core.tournament.openings import Opening, canonical_position, distinct_openings, read_openings, write_openings
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game.countdown_game import COUNTDOWN
 
@@ -36,6 +35,9 @@ def test_lines_of_moves_and_positions(othello: Game, path: Path) -> None:
     path.write_text("\nf5d6c4\nf5f6e6f4\n")
     assert read_openings(othello, path) == [opening(othello, "f5d6c4"), opening(othello, "f5f6e6f4")]
     assert read_openings(othello, path, plies=2) == [opening(othello, "f5d6"), opening(othello, "f5f6")]
+    # Openings that lead to the same position are one.
+    path.write_text("f5\nd3\nc4\nf5d6\n")
+    assert read_openings(othello, path) == [opening(othello, "f5"), opening(othello, "f5d6")]
     # A game without formats.
     path.write_text("# comment\ntake1 take2\n\n5 stones\n")
     assert read_openings(COUNTDOWN, path) == [Opening((0, 1)), Opening(start="5 stones")]
@@ -44,11 +46,6 @@ def test_lines_of_moves_and_positions(othello: Game, path: Path) -> None:
     (found,) = read_openings(othello, path.rename(path.with_suffix(".obf")))
     assert found == Opening(start=BOARD)
     assert found.positions(othello) == [othello.parse_position(BOARD)]
-
-
-def test_openings_that_lead_to_the_same_position_are_one(othello: Game, path: Path) -> None:
-    path.write_text("f5\nd3\nc4\nf5d6\n")
-    assert read_openings(othello, path) == [opening(othello, "f5"), opening(othello, "f5d6")]
 
 
 def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, path: Path) -> None:
@@ -119,29 +116,14 @@ def test_bad_openings_are_left_out_and_told(othello: Game, path: Path) -> None:
     assert len(told) == 2
 
 
-def test_one_bad_opening_of_a_file_does_not_stop_a_command(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_bad_opening_of_a_file_does_not_stop_a_command(path: Path, terminal: Terminal) -> None:
     path.write_text("f5 d6\nd3\nnonsense\nf5 f6\n")
-    for command in (
-        (
-            "match",
-            "othello",
-            "greedy,evaluation=mobility",
-            "random",
-            "--openings",
-            path,
-            "--opening-plies",
-            2,
-            "--json",
-        ),
-        ("generate", "othello", "--player", "random", "--openings", path, "--games", 2, "-o", path.parent / "games"),
-    ):
-        with pytest.raises(SystemExit) as ended:
-            main([*map(str, command), "--workers", "1"])
-        printed = capsys.readouterr()
-        assert ended.value.code == 0, printed.err
-        assert f"openings were left out; the first: {path}:" in printed.err
-        if command[0] == "match":
-            assert json.loads(printed.out)["openings"] == 2
+    openings = ("--openings", path, "--workers", 1)
+    match = ("match", "othello", "greedy,evaluation=mobility", "random", *openings, "--opening-plies", 2)
+    assert terminal.json(*match)["openings"] == 2
+    assert f"openings were left out; the first: {path}:" in terminal.error
+    terminal("generate", "othello", "--player", "random", *openings, "--games", 2, "-o", path.parent / "games")
+    assert f"openings were left out; the first: {path}:" in terminal.error
 
 
 def test_bad_arguments(othello: Game, tmp_path: Path, path: Path) -> None:
@@ -169,9 +151,6 @@ def test_random_openings_differ_modulo_symmetry(othello: Game) -> None:
     assert len(images) == 50
     assert choose_openings(othello, plies=5, count=50, seed=1) == openings
     assert choose_openings(othello, plies=5, count=50, seed=2) != openings
-
-
-def test_a_game_with_too_few_openings(othello: Game) -> None:
     assert len(choose_openings(othello, plies=2, count=3)) == 3
     with pytest.raises(BadInputError, match=r"found 3 different openings of 2 plies that .* 4 are wanted"):
         choose_openings(othello, plies=2, count=4)

@@ -113,28 +113,6 @@ def test_a_won_pair_counts_for_h1(bounds: tuple[float, float], model: EloModel, 
     assert test.test(before + PairCounts((0, 0, 0, 0, 1))).llr > test.test(before).llr
 
 
-@pytest.mark.repeats  # thousands of simulated matches: each verdict is checked above
-def test_error_rates_are_kept() -> None:
-    """Simulated matches between players of the strength of either hypothesis."""
-    random = np.random.default_rng(4)
-    test = Sprt(0, 60, alpha=0.1, beta=0.1)
-    wrong = []
-    for elo, verdict in ((0, SprtVerdict.ACCEPT_H1), (60, SprtVerdict.ACCEPT_H0)):
-        score = score_of_elo(elo)
-        chances = np.array([(1 - score) ** 2, 0, 2 * score * (1 - score), 0, score**2])
-        errors = 0
-        for _ in range(100):
-            pairs = PairCounts()
-            state = test.test(pairs)
-            while state.verdict is SprtVerdict.CONTINUE:
-                pairs += PairCounts(tuple(random.multinomial(4, chances).tolist()))
-                state = test.test(pairs)
-            errors += state.verdict is verdict
-        wrong.append(errors / 100)
-    # 0.1 is the nominal rate; three standard errors of 100 matches are 0.09.
-    assert max(wrong) < 0.19
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,7 +5,6 @@ import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -101,48 +100,19 @@ def test_a_claimed_draw_is_written_as_a_final_score_not_as_an_exact_one(tmp_path
     assert np.isnan(found.theoretical_score).all()
 
 
-@pytest.mark.repeats  # a match to see the players' strength: what they play is tested move by move
-def test_a_deeper_search_beats_a_shallower_one(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
-    figures: list[Any] = []
-    for workers in ("1", "2"):
-        command = (
-            "match",
-            f"name=deep,evaluation={mobility},depth=4,solve=8",
-            f"name=flat,evaluation={mobility},depth=1",
-        )
-        text = terminal(*command, "--opening-count", "8", "--workers", workers, "--adjudicate", "4", "--json")
-        figures.append(json.loads(text))
-    deep, flat = figures[0]["players"]["deep"], figures[0]["players"]["flat"]
-    assert deep["score"] > 0.7
-    assert deep["mean_depth"] > 3.5
-    assert flat["mean_depth"] == 1
-    assert deep["solved"] > 0 == flat["solved"]
-    for totals in (*figures[0]["players"].values(), *figures[1]["players"].values()):
-        for name in ("seconds", "seconds_per_move", "slowest"):
-            del totals[name]
-    assert figures[0] == figures[1]
-
-
-def test_limits_for_all_players_and_a_clock(terminal: Terminal, mobility: str) -> None:
-    players = (f"name=a,evaluation={mobility}", f"name=b,evaluation={mobility},depth=2")
+def test_limits_for_all_players_a_clock_and_adjudication(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
+    command = ("match", "othello", f"name=a,evaluation={mobility}", f"name=b,evaluation={mobility},depth=2")
+    command = (*command, "--opening-count", 1, "--workers", 1, "--adjudicate", 4)
     for limit, figure, least, most in (("nodes=300", "nodes_per_move", 250, 310), ("clock=0.6", "mean_depth", 1, 60)):
-        command = ("match", "othello", *players, "--limit", limit, "--opening-count", 1, "--workers", 1, "--json")
-        assert least < json.loads(terminal(*command))["players"]["a"][figure] < most
+        record = tmp_path / f"{figure}.jsonl"
+        assert least < terminal.json(*command, "--limit", limit, "-o", record)["players"]["a"][figure] < most
+        assert {game.end for game in read_games(record)[2]} == {End.ADJUDICATED}
 
 
 def test_near_even_openings_and_a_sequential_test(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    openings = (
-        "--judge",
-        f"{mobility},depth=3",
-        "--even-within",
-        "1.5",
-        "--opening-plies",
-        "10",
-        "--opening-count",
-        "30",
-    )
-    test = ("--sprt", "0,100", "--alpha", "0.1", "--beta", "0.1")
+    openings = f"--judge {mobility},depth=3 --even-within 1.5 --opening-plies 10 --opening-count 30".split()
+    test = ["--sprt", "0,100", "--alpha", "0.1", "--beta", "0.1"]
     command = ("match", *QUICK, "-o", record, *openings, *test, "--workers", "1")
     text = terminal(*command)
     assert "SPRT: H1" in text

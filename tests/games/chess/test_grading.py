@@ -1,22 +1,20 @@
 """Grading on PGN: the five games that the documentation grades by hand, and the engine games of the data sets."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
 from glem.core.grading.collection import FEATURES, FIT, grade_collection
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.comments import CommentScorer
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "grading.md"
 
 
-def test_five_games_grade_as_by_hand(tmp_path: Path) -> None:
+def test_five_games_grade_as_by_hand(terminal: Terminal, tmp_path: Path) -> None:
     """2/3, 1/6, 1/3, 1/6 and 13/15: the fifth root of 13/2430."""
     games = re.search(r"```text\n(\[Result .*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     command = re.search(r"^glem grade chess five\.pgn (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -24,21 +22,21 @@ def test_five_games_grade_as_by_hand(tmp_path: Path) -> None:
     assert command is not None
     path = tmp_path / "five.pgn"
     path.write_text(games[1])
-    grade = json.loads(run("grade", "chess", path, *command[1].split(), "--json"))["evaluations"][0]["grade"]
+    grade = terminal.json("grade", "chess", path, *command[1].split())["evaluations"][0]["grade"]
     assert grade["grade"] == pytest.approx((13 / 2430) ** (1 / 5), rel=1e-6)
     assert f"{grade['grade']:.4f} {grade['error']:.4f}" == "0.3513 0.1202"
     assert grade["positions"] == 5
 
 
-def test_a_resigned_game_counts_and_an_unknown_result_is_told(tmp_path: Path) -> None:
+def test_a_resigned_game_counts_and_an_unknown_result_is_told(terminal: Terminal, tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     path.write_text(
         '[Event "A"]\n[WhiteElo "2600"]\n[BlackElo "2500"]\n[Result "0-1"]\n\n1. e4 {+0.30/10} e5 {-0.10/12} 0-1\n\n'
         '[Event "A"]\n[Result "*"]\n\n1. e4 {+0.30/10} e5 *\n\n'
         '[Event "A"]\n[Result "1-0"]\n\n1. d4 d5 {-0.20/3} 2. c4 1-0\n'
     )
-    arguments = "--evaluation comments --scale 1 --drawishness 0.5 --select all --skip-moves 0 --skip-end 0 --json"
-    found = json.loads(run("grade", "chess", path, *arguments.split()))
+    arguments = "--evaluation comments --scale 1 --drawishness 0.5 --select all --skip-moves 0 --skip-end 0"
+    found = terminal.json("grade", "chess", path, *arguments.split())
     assert found["counts"]["games"] == 2
     assert found["counts"]["without_result"] == 1
     assert found["results"] == [3, 0, 2]
@@ -97,15 +95,14 @@ def test_scores_from_whites_side_are_read_so_in_every_event(shared: Path) -> Non
     assert any("contradict the side" in remark for remark in found.remarks)
 
 
-def test_what_can_be_graded_is_where_comments_have_no_scores(tmp_path: Path) -> None:
+def test_what_can_be_graded_is_where_comments_have_no_scores(terminal: Terminal, tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     game = '[Result "1-0"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n'
     path.write_text(3 * game)
     options = "--skip-moves 0 --skip-end 0 --scale 1 --drawishness 0.5"
     command = ["grade", "chess", path, *options.split(), "--evaluation", "comments"]
-    both = run(*command, "--evaluation", "default")
+    both = terminal(*command, "--evaluation", "default")
     assert "note: comments has no value for any of the 3 positions: not graded" in both
     assert "│ default" in both
     assert "│ comments" not in both
-    with pytest.raises(BadInputError, match="comments has no value for any of the 3 positions"):
-        run(*command)
+    assert "comments has no value for any of the 3 positions" in terminal.fails(*command)

@@ -1,14 +1,9 @@
 """Chess: FEN, UCI and SAN, against python-chess and where they are wrong."""
 
-import json
-
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glem.core.cli import command_group
-from glem.core.cli.perft import command
 from glem.core.errors import BadInputError
 from glem.core.game.drawing import draw_position
 from glem.core.players.engine import Engine
@@ -25,6 +20,7 @@ from glem.games.chess.notation import (
     san_of,
 )
 from glem.games.chess.rules.position import INITIAL_POSITION
+from tests.core.cli.terminal import Terminal
 from tests.oracles.chess_boards import number_of, random_game
 
 
@@ -138,11 +134,10 @@ def test_an_engine_is_told_moves_as_people_write_them():
         engine.play_text("Bh4")
 
 
-def test_people_see_san_and_a_board():
-    counted = CliRunner().invoke(command, ["chess", "2", "--divide", "--plain"])
-    assert counted.exit_code == 0, counted.output
-    assert "\nNf3: 20\n" in counted.output
-    assert "400 leaves" in counted.output
+def test_people_see_san_and_a_board(terminal: Terminal):
+    counted = terminal("perft", "chess", "2", "--divide", "--plain")
+    assert "\nNf3: 20\n" in counted
+    assert "400 leaves" in counted
     drawing = draw_position(CHESS, INITIAL_POSITION)
     assert drawing is not None
     lines = drawing.lines()
@@ -151,11 +146,10 @@ def test_people_see_san_and_a_board():
     assert lines[4] == "5 - - - - - - - - 5"
 
 
-def test_explain_draws_the_board_and_tells_the_results() -> None:
-    words = ["explain", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"]
-    shown = CliRunner().invoke(command_group, words).output
-    assert "8 - - - - k - - - 8" in shown
-    told = json.loads(CliRunner().invoke(command_group, [*words, "--json"]).output)
+def test_explain_draws_the_board_and_tells_the_results(terminal: Terminal) -> None:
+    words = ("explain", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1")
+    assert "8 - - - - k - - - 8" in terminal(*words)
+    told = terminal.json(*words)
     assert told["win"] + told["draw"] + told["loss"] == pytest.approx(1)
     assert told["win"] > told["loss"]
     assert 0 < told["drawishness"] < 1

@@ -8,7 +8,6 @@ import chess.pgn
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.game.records import GameRecords
 from glem.core.players.player import MoveChoice
 from glem.core.positions.reading import read_records
@@ -18,6 +17,8 @@ from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games
 from glem.games.chess import CHESS
 from glem.games.chess.boards import move_number
+from tests.core.cli.terminal import Terminal
+from tests.oracles.chess_boards import random_game
 
 FISCHER = "brkbrnqn/pppppppp/8/8/8/8/PPPPPPPP/BRKBRNQN w KQkq - 0 1"
 BLACK_BEGINS = "r3k2r/1P4pp/8/3pP3/1N3N2/2n3n1/1p4PP/R3K2R b KQkq - 0 1"
@@ -26,14 +27,12 @@ PLAYERS = ('Ann "the\\rook"', "Bøb")
 
 def chosen(start: str, plies: int, seed: int) -> list[MoveChoice]:
     """Random moves with a score each; captures, promotions, castling and checks come by themselves."""
-    board, random = chess.Board(start or chess.STARTING_FEN, chess960=True), np.random.default_rng(seed)
-    moves = []
-    while len(moves) < plies and any(board.legal_moves):
-        move = sorted(board.legal_moves, key=str)[random.integers(board.legal_moves.count())]
-        score = round(float(random.normal(0, 3)), 2)
-        moves.append(MoveChoice(move_number(board, move), score=score, depth=7, seconds=0.25))
-        board.push(move)
-    return moves
+    random = np.random.default_rng(seed)
+    return [
+        MoveChoice(move, score=round(float(random.normal(0, 3)), 2), depth=7, seconds=0.25)
+        for _, move in random_game(seed, plies, start or chess.STARTING_FEN)
+        if move is not None
+    ]
 
 
 def played(number: int, start: str, end: End, result: int, score: int | None, plies: int = 300) -> PlayedGame:
@@ -111,35 +110,25 @@ def test_what_a_player_knows_and_what_is_unknown(tmp_path: Path) -> None:
     assert all(f"{{ {comment} }}" in text for comment in ("won/12", "lost", "1.500s"))
 
 
-def run(*arguments: str | Path, status: int = 0) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    assert ended.value.code == status
-
-
-def test_a_match_writes_pgn_and_refuses_other_names_before_it_plays(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_match_writes_pgn_and_refuses_other_names_before_it_plays(terminal: Terminal, tmp_path: Path) -> None:
     match = ("match", "greedy,evaluation=mobility", "random", "--game", "chess", "--opening-count", "2", "--workers", 1)
-    match = (*map(str, match), "-o", str(tmp_path / "record.jsonl"), "--transcripts")
+    match = (*match, "-o", tmp_path / "record.jsonl", "--transcripts")
     for name, known in (("m.epd", ".epd"), ("m.ggf", ".ggf"), ("m.parquet", ".parquet")):
-        run(*match, tmp_path / name, status=2)
-        assert f"games of Chess are not written as {known}; name a file .pgn (pgn), .games" in capsys.readouterr().err
+        error = terminal(*match, tmp_path / name, status=2)
+        assert f"games of Chess are not written as {known}; name a file .pgn (pgn), .games" in error
     assert not list(tmp_path.iterdir())
-    run(*match, tmp_path / "m.pgn")
-    capsys.readouterr()
+    terminal(*match, tmp_path / "m.pgn")
     [found] = read_records(CHESS, tmp_path / "m.pgn")
     assert len(found) == 4
     assert not np.isnan(found.score).any()
     assert set(found.names["white"]) == {"greedy,evaluation=mobility", "random"}
 
 
-def test_generated_games_may_be_pgn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_games_may_be_pgn(terminal: Terminal, tmp_path: Path) -> None:
     command = ("generate", "chess", "--player", "random", "--games", "6", "--games-per-file", "3", "--workers", "1")
-    run(*command, "--format", "pgn", "-o", tmp_path / "pgn")
-    run(*command, "-o", tmp_path / "own")
-    run(*command, "--format", "pgn", "-o", tmp_path / "own", status=2)
-    assert "other settings" in capsys.readouterr().err
+    terminal(*command, "--format", "pgn", "-o", tmp_path / "pgn")
+    terminal(*command, "-o", tmp_path / "own")
+    assert "other settings" in terminal(*command, "--format", "pgn", "-o", tmp_path / "own", status=2)
     for file in ("games-000000", "games-000001"):
         [found], [own] = (
             read_records(CHESS, tmp_path / folder / f"{file}.{suffix}")

@@ -1,14 +1,15 @@
-"""Sessions of the UCI protocol, as graphical boards and strangers hold them; the thinking itself is a stand-in."""
+"""Sessions of the UCI protocol, as graphical boards and strangers hold them; at the end with the real search."""
 
 from __future__ import annotations
 
+import os
 import queue
-import re
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -27,6 +28,8 @@ from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_move
 from glem.games.chess.uci.commands import GameLine, Go, centipawns, info_lines, limits_of, parse_go
 from glem.games.chess.uci.protocol import serve_uci
+from tests.core.players.line_feed import Feed
+from tests.killed_programs import killed_in_the_end
 
 SPEC = PlayerSpec("glem", evaluation="none", limits=Limits(clock=Clock(40.0)), table_mb=1)
 RANDOM = PlayerSpec("random", kind="random")
@@ -67,22 +70,14 @@ def told(engine: Engine, lines: Iterable[str]) -> list[str]:
     return written
 
 
-class Talk:
+class Talk(Feed):
     """A session with an engine in a thread of its own."""
 
     def __init__(self, engine: Engine) -> None:
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        super().__init__()
         self.answers: queue.Queue[str] = queue.Queue()
         self._thread = threading.Thread(target=serve_uci, args=(engine, self, self.answers.put), daemon=True)
         self._thread.start()
-
-    def __iter__(self) -> Iterator[str]:
-        while (line := self._lines.get()) is not None:
-            yield line
-
-    def say(self, *lines: str | None) -> None:
-        for line in lines:
-            self._lines.put(line)
 
     def until(self, begin: str) -> list[str]:
         heard = []
@@ -94,7 +89,8 @@ class Talk:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.say("quit", None)
+        self.say("quit")
+        self.end()
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
@@ -135,36 +131,35 @@ def test_the_search_is_told_of_the_moves_before() -> None:
     assert before[-1] == from_board(_board("e2e4", "g8f6", "g1f3", "f6g8"))
 
 
-def test_moves_are_written_as_the_board_does() -> None:
-    castling = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-    for options, move in (([], "e1g1"), (["setoption name UCI_Chess960 value true"], "e1h1")):
-        answers = told(FakeEngine(), [*options, castling, f"go depth 1 searchmoves {move}", "quit"])
-        assert answers[-1] == f"bestmove {move}"
-
-
-def test_promotions_and_lines() -> None:
-    answers = told(
-        FakeEngine(),
-        [
-            "setoption name MultiPV value 3",
-            "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1",
-            "go nodes 7 searchmoves a7a8n a7a8q",
-            "quit",
-        ],
-    )
-    assert sorted(line.split(" pv ")[1] for line in answers[:2]) == ["a7a8n", "a7a8q"]
-    assert len(answers) == 3
+CASTLING = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
 
 
 @pytest.mark.parametrize(
-    ("position", "score"),
+    ("lines", "answers"),
     [
-        ("position startpos moves f2f3 e7e5 g2g4 d8h4", "info depth 0 score mate 0"),
-        ("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "info depth 0 score cp 0"),
+        ([CASTLING, "go depth 1 searchmoves e1g1"], ["bestmove e1g1"]),
+        (["setoption name UCI_Chess960 value true", CASTLING, "go depth 1 searchmoves e1h1"], ["bestmove e1h1"]),
+        (
+            ["position startpos moves f2f3 e7e5 g2g4 d8h4", "go depth 3"],
+            ["info depth 0 score mate 0", "bestmove (none)"],
+        ),
+        (
+            ["position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3"],
+            ["info depth 0 score cp 0", "bestmove (none)"],
+        ),
+        # Words before a command are passed over.
+        (["joho isready", "", "debug on", "register later"], ["readyok"]),
     ],
 )
-def test_games_that_are_over(position: str, score: str) -> None:
-    assert told(FakeEngine(), [position, "go depth 3", "quit"]) == [score, "bestmove (none)"]
+def test_answers(lines: list[str], answers: list[str]) -> None:
+    assert told(FakeEngine(), [*lines, "quit"])[-len(answers) :] == answers
+
+
+def test_promotions_and_lines() -> None:
+    position = "position fen 8/P6k/8/8/8/8/8/K7 w - - 0 1"
+    asked = ["setoption name MultiPV value 3", position, "go nodes 7 searchmoves a7a8n a7a8q", "quit"]
+    *lines, _ = told(FakeEngine(), asked)
+    assert sorted(line.split(" pv ")[1] for line in lines) == ["a7a8n", "a7a8q"]
 
 
 @pytest.mark.parametrize(
@@ -226,10 +221,6 @@ def test_perft_is_stopped_and_bounded() -> None:
     assert "info string go perft needs a whole number, got ''" in heard
 
 
-def test_words_before_a_command_are_passed_over() -> None:
-    assert told(FakeEngine(), ["joho isready", "", "debug on", "register later", "quit"]) == ["readyok"]
-
-
 @settings(max_examples=40)
 @given(st.lists(st.text(max_size=30) | st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max_size=6))
 def test_no_input_ends_it_but_its_own_word(lines: list[str]) -> None:
@@ -284,12 +275,12 @@ def test_infinite_gives_no_answer_before_stop() -> None:
         assert talk.until("bestmove")
 
 
-@pytest.mark.parametrize("end", ["quit", None])
-def test_quit_and_the_end_of_the_input_end_thinking(end: str | None) -> None:
+@pytest.mark.parametrize("ends", [False, True])
+def test_quit_and_the_end_of_the_input_end_thinking(ends: bool) -> None:
     with Talk(FakeEngine(lasts=True)) as talk:
         talk.say("position startpos", "go infinite")
         talk.until("info depth")
-        talk.say(end)
+        talk.end() if ends else talk.say("quit")
 
 
 def test_pondering() -> None:
@@ -415,14 +406,60 @@ def test_lines_go_back_and_forth(data: st.DataObject) -> None:
         assert len(line.previous) == min(board.halfmove_clock, len(board.move_stack))
 
 
-# ------------------------------------------------------------------------------------------------- a process
+# ----------------------------------------------- as python-chess runs it, with its real search, which is compiled
+
+COMMAND = [sys.executable, "-m", "glem", "engine", "chess", "--evaluation", "none"]
 
 
-def test_a_script_as_a_process() -> None:
-    """The end of the input ends what has no end of its own."""
-    script = "uci\nisready\nposition startpos\ngo infinite\n"
-    process = subprocess.run(
-        [sys.executable, "-m", "glem", "engine", "chess", "--player", "random"],
-        input=script, capture_output=True, text=True, timeout=PATIENCE, check=True,
-    )  # fmt: skip
-    assert re.search(r"uciok\nreadyok\nbestmove [a-h][1-8][a-h][1-8]\n$", process.stdout)
+@pytest.fixture(scope="module")
+def engine(shared: Path) -> Iterator[chess.engine.SimpleEngine]:
+    assert shared.is_dir()
+    with chess.engine.SimpleEngine.popen_uci(COMMAND, timeout=10 * PATIENCE) as running:
+        running.ping()
+        yield running
+
+
+def test_mates_are_told_in_moves(engine: chess.engine.SimpleEngine) -> None:
+    info: Any = engine.analyse(chess.Board("7k/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"), chess.engine.Limit(mate=2))
+    assert info["score"].white() == chess.engine.Mate(1)
+    assert info["pv"] == [chess.Move.from_uci("a1a8")]
+
+
+def test_lines_and_moves_to_search(engine: chess.engine.SimpleEngine) -> None:
+    wanted = [chess.Move.from_uci("a2a3"), chess.Move.from_uci("e2e4")]
+    found: Any = engine.analyse(chess.Board(), chess.engine.Limit(depth=2), multipv=3, root_moves=wanted)
+    assert {info["pv"][0] for info in found} == set(wanted)
+
+
+def test_stop_and_quit_end_what_has_no_end(engine: chess.engine.SimpleEngine) -> None:
+    for _ in range(3):
+        with engine.analysis(chess.Board()) as analysis:
+            while "pv" not in analysis.get():
+                continue
+            analysis.stop()
+            move = analysis.wait().move
+            assert move is not None
+            assert move in chess.Board().legal_moves
+    engine.analysis(chess.Board())
+    engine.quit()
+
+
+@pytest.mark.slow
+def test_it_quits_while_it_compiles(shared: Path, tmp_path: Path) -> None:
+    """On an empty cache: the handshake at once, then the end, long before anything is compiled."""
+    environment = {**os.environ, "GLEM_CACHE_DIR": str(tmp_path)}
+    with (
+        subprocess.Popen(
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
+        ) as process,
+        killed_in_the_end(process),
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("uci\n")
+        while process.stdout.readline() != "uciok\n":
+            continue
+        process.stdin.write("isready\nquit\n")
+        # The input stays open: this is no script, whose end would let it finish.
+        assert process.stdout.read() == ""
+    assert process.returncode == 0

@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -28,13 +26,14 @@ from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.positions.positions import Positions
 from glem.core.tournament.games import End
 from glem.core.tournament.openings import Opening
-from glem.core.tournament.tournament import Tournament, read_games, run_tournament
+from glem.core.tournament.tournament import Tournament, TournamentResult, read_games, run_tournament
 from glem.games.chess import CHESS
 from glem.games.chess.boards import GameBoard, board_of, from_board, move_number, move_of
 from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_engine import UciEngine
 from glem.games.chess.uci.player import UciPlayer
+from tests.killed_programs import program_at_work
 
 FAKE = Path(__file__).with_name("fake_uci_engine.py")
 BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
@@ -208,12 +207,14 @@ def test_boards_are_of_chess960_where_they_must_be() -> None:
 # -------------------------------------------------------------------------------------------------- players
 
 
+def played(record: Path, *players: str) -> TournamentResult:
+    """A match of two players from a position in which White is mated in one move."""
+    return run_tournament(Tournament(CHESS, tuple(map(parse_player, players)), (Opening(BEFORE_MATE),)), record)
+
+
 def test_engines_play_a_match(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
-    record = tmp_path / "games.jsonl"
-    players = (parse_player(text("good", notes)), parse_player(text("good", name="other")))
-    result = run_tournament(Tournament(CHESS, players, (Opening(BEFORE_MATE),)), record)
-    totals = result.standings.totals["good"]
+    totals = played(tmp_path / "games.jsonl", text("good", notes), text("good", name="other")).standings.totals["good"]
     assert (totals.wins, totals.losses, totals.failures, totals.moves, totals.nodes) == (1, 1, 0, 1, 1234)
     # The whole game is told, so that the engine knows of repetitions.
     assert notes.read_text() == "position startpos moves f2f3 e7e5 g2g4\n"
@@ -257,14 +258,11 @@ def test_failures(player: Callable[[str], UciPlayer], mode: str, failures: int, 
 
 def test_a_failure_loses_the_game(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
-    players = (parse_player(text("good")), parse_player(text("crash")))
-    result = run_tournament(Tournament(CHESS, players, (Opening(BEFORE_MATE),)), record)
-    good, bad = result.standings.totals["good"], result.standings.totals["crash"]
-    assert (good.wins, good.failures) == (2, 0)
-    assert (bad.losses, bad.failures, bad.lost_by_failure) == (2, 2, 1)
-    # From the record as well.
-    again = run_tournament(Tournament(CHESS, players, (Opening(BEFORE_MATE),)), record)
-    assert again.standings.totals["crash"].lost_by_failure == 1
+    # Played, then from the record.
+    for _ in range(2):
+        totals = played(record, text("good"), text("crash")).standings.totals
+        assert (totals["good"].wins, totals["good"].failures) == (2, 0)
+        assert (totals["crash"].losses, totals["crash"].failures, totals["crash"].lost_by_failure) == (2, 2, 1)
     assert End.FAILURE in {game.end for game in read_games(record)[2]}
 
 
@@ -309,12 +307,10 @@ time.sleep(100)
 
 def test_a_kill_leaves_nothing_behind() -> None:
     """Neither an engine in the middle of a search nor a process that does not look at its input."""
-    with subprocess.Popen([sys.executable, "-c", _KEEPER, str(FAKE)], stdout=subprocess.PIPE, text=True) as keeper:
-        assert keeper.stdout is not None
-        processes = [int(word) for word in keeper.stdout.readline().split()]
+    with program_at_work(_KEEPER, str(FAKE)) as line:
+        processes = [int(word) for word in line.split()]
         assert len(processes) == 2
         assert all(map(is_alive, processes))
-        keeper.send_signal(signal.SIGKILL)
     for process in processes:
         wait_for_end(process)
 

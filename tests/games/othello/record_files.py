@@ -1,5 +1,7 @@
 """Files of Othello games, read whole: for the tests of their formats."""
 
+import gzip
+import lzma
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,14 @@ from glem.core.errors import BadInputError
 from glem.core.game.records import CHUNK_SIZE, GameRecords
 from glem.core.positions.reading import read_records
 from glem.games.othello import OTHELLO
+
+PACKINGS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+"""What packs the bytes of a file with such an ending."""
+
+
+def packed_by_name(path: Path, content: bytes) -> None:
+    """Write a file, packed if its name says so."""
+    path.write_bytes(PACKINGS.get(path.suffix, bytes)(content))
 
 
 def read_all(

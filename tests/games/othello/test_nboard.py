@@ -11,42 +11,21 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from glem.core.features.learning import Learning
 from glem.core.players.engine import Engine
 from glem.core.players.protocols.conversation import DescriptorLines
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
 from glem.games.othello import OTHELLO
 from glem.games.othello.nboard import serve_nboard
-from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.games.othello.test_ggf import NBOARD_GAME
 
 RANDOM = PlayerSpec("random", kind="random")
-
-
-@pytest.fixture(scope="module")
-def searching(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> PlayerSpec:
-    path = tmp_path_factory.mktemp("nboard") / "mobility.npz"
-    mobility_evaluation(othello_learning).save(path)
-    return PlayerSpec("mobility", evaluation=str(path), limits=Limits(depth=2), table_mb=1)
 
 
 def told(engine: Engine, lines: Iterable[str]) -> list[str]:
     written: list[str] = []
     serve_nboard(engine, lines, written.append)
     return written
-
-
-def noting_clocks(monkeypatch: pytest.MonkeyPatch) -> list[Clock | None]:
-    seen: list[Clock | None] = []
-    choose = Engine.choose
-
-    def noting(engine: Engine, *, clock: Clock | None = None, **others: Any) -> Any:
-        seen.append(clock)
-        return choose(engine, clock=clock, **others)
-
-    monkeypatch.setattr(Engine, "choose", noting)
-    return seen
 
 
 def test_the_published_session(searching: PlayerSpec) -> None:
@@ -74,11 +53,7 @@ def test_moves_are_told_one_by_one(searching: PlayerSpec) -> None:
         "status 'Z9' is no square (a1 to h8, or -- for a pass)",
     ]
     assert engine.transcript() == "f5d6c3"
-
-
-def test_version_1_sends_moves_bare(searching: PlayerSpec) -> None:
-    engine = Engine(OTHELLO, searching)
-    told(engine, ["nboard 1", "F5", "D6/1.2/3"])
+    told(engine, ["set game (;;)", "nboard 1", "F5", "D6/1.2/3"])
     assert engine.transcript() == "f5d6"
 
 
@@ -103,25 +78,17 @@ def test_analysis_evaluates_every_position_backwards(searching: PlayerSpec) -> N
     assert engine.transcript() == "f5f6d3c5e6f7e7f4"
 
 
-def finished_game() -> Engine:
-    engine = Engine(OTHELLO, attrs.evolve(RANDOM, seed=3))
-    while not engine.is_over:
-        engine.play(engine.choose().move)
-    return engine
-
-
 def test_a_finished_game_can_be_analysed_but_not_played_on(searching: PlayerSpec) -> None:
-    played = finished_game()
-    tags = "".join(
-        f"{'BW'[place % 2]}[{'PA' if move == OTHELLO.pass_move else OTHELLO.format_move(move)}]"
-        for place, move in enumerate(played.moves)
-    )
+    played = Engine(OTHELLO, attrs.evolve(RANDOM, seed=3))
+    while not played.is_over:
+        played.play(played.choose().move)
+    names = ["PA" if move == OTHELLO.pass_move else OTHELLO.format_move(move) for move in played.moves]
+    tags = "".join(f"{'BW'[place % 2]}[{name}]" for place, name in enumerate(names))
     engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(depth=1)))
     answers = told(engine, ["nboard 2", f"set game (;{tags};)", "go", "hint 1", "analyze"])
     assert answers[1] == "status the game is over"
     assert "status the game is over, there is nothing to analyse" in answers
-    score = OTHELLO.final_score(played.position)
-    assert f"analysis {len(played.moves)} {score:.2f}" in answers
+    assert f"analysis {len(played.moves)} {OTHELLO.final_score(played.position):.2f}" in answers
     assert answers[-2].startswith("analysis 0 ")
     assert engine.moves == played.moves
 
@@ -140,12 +107,11 @@ def test_forced_passes(searching: PlayerSpec) -> None:
     assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1"]
 
 
-def test_clocks_of_the_game_reach_the_player(searching: PlayerSpec, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = noting_clocks(monkeypatch)
+def test_clocks_of_the_game_reach_the_player(searching: PlayerSpec, clocks: list[Any]) -> None:
     game = "set game (;TI[10:00]B[F5//30]W[D6//5];)"
     told(Engine(OTHELLO, searching), ["nboard 2", game, "go", "move C3//20", "go", "set game (;;)", "go"])
     told(Engine(OTHELLO, searching), ["nboard 1", game, "go"])
-    assert seen == [Clock(570), Clock(595), None, None]
+    assert clocks == [Clock(570), Clock(595), None, None]
 
 
 @pytest.mark.parametrize("command", ["go", "hint 3", "analyze"])
@@ -178,27 +144,6 @@ def test_thinking_ends_when_the_next_command_comes(searching: PlayerSpec, comman
         assert written[-2] == "status glem is waiting"
 
 
-def test_a_ping_ends_what_was_asked_for_before_it(searching: PlayerSpec) -> None:
-    engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(depth=100)))
-    engine.prepare()
-    answers: queue.Queue[str] = queue.Queue()
-    written: list[str] = []
-
-    def write(line: str) -> None:
-        written.append(line)
-        answers.put(line)
-
-    def lines() -> Iterator[str]:
-        yield from ("nboard 2", "go", "hint 3", "ping 1", "set depth 1", "go")
-        while not answers.get(timeout=300).startswith("==="):
-            pass
-
-    serve_nboard(engine, lines(), write)
-    pong = written.index("pong 1")
-    assert not any(line.startswith("===") for line in written[:pong])
-    assert any(line.startswith("===") for line in written[pong:])
-
-
 def test_a_script_with_a_ping_gets_its_moves(searching: PlayerSpec) -> None:
     reader, writer = os.pipe()
     os.write(writer, b"nboard 2\nset depth 2\ngo\nping 2\nquit\n")
@@ -225,10 +170,6 @@ def test_what_makes_no_sense_is_answered(searching: PlayerSpec) -> None:
         "learned",
     ]
     assert told(Engine(OTHELLO, RANDOM), ["hint 1"])[1].startswith("status player 'random'")
-
-
-def test_great_depths_are_bounded(searching: PlayerSpec) -> None:
-    engine = Engine(OTHELLO, searching)
     assert told(engine, ["set depth 9999"]) == ["set myname glem9999"]
     assert engine.spec.limits.depth == 60
 

@@ -9,6 +9,7 @@ from glem.core.compiling.kernels import compiled
 from glem.core.game.game import Game
 from glem.games.othello import OTHELLO, rules
 from glem.games.othello.rules import INITIAL_POSITION, PASS, Position
+from glem.games.othello.single import flips_one, mobility_one
 from tests.oracles import othello_rules as oracle
 
 
@@ -20,7 +21,8 @@ def position_of(board: np.ndarray) -> Position:
 def random_boards(count: int, seed: int) -> list[np.ndarray]:
     """Reachable or not, from empty to full: every run length and border occurs."""
     generator = np.random.default_rng(seed)
-    shares = generator.random((count, 2))
+    # Squared, so that many are nearly full and have long runs.
+    shares = generator.random((count, 2)) ** 2
     boards = []
     for empty, own in shares:
         occupied = generator.random(64) >= empty
@@ -48,12 +50,24 @@ def test_random_games_agree_with_the_naive_rules():
     assert passes  # else the test says nothing about them
 
 
-@pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_random_boards_agree_with_the_naive_rules(mode):
-    mobility, flips = rules.mobility, rules.flips
-    if mode == "compiled":
-        mobility, flips = compiled(mobility), compiled(flips)
-    for board in random_boards(120, 5):
+def _flips_one(own, opponent, square):
+    return flips_one(own, opponent, square)
+
+
+def _mobility_one(own, opponent):
+    return mobility_one(own, opponent)
+
+
+@pytest.mark.parametrize(
+    ("mobility", "flips", "count"),
+    [
+        pytest.param(rules.mobility, rules.flips, 120, id="plain"),
+        pytest.param(compiled(rules.mobility), compiled(rules.flips), 400, id="compiled"),
+        pytest.param(compiled(_mobility_one), compiled(_flips_one), 400, id="one position at a time"),
+    ],
+)
+def test_random_boards_agree_with_the_naive_rules(mobility, flips, count):
+    for board in random_boards(count, 5):
         position = position_of(board)
         squares = int(mobility(position.own, position.opponent))
         assert [square for square in range(64) if squares >> square & 1] == oracle.placements(board)

@@ -1,14 +1,10 @@
 """Positions with scores from outside: lines, tables, OBF."""
 
-import gzip
-import lzma
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
@@ -16,12 +12,12 @@ from glem.core.game.game import Game, load_game
 from glem.core.positions.reading import read_scored_positions
 from glem.games.othello.notation import format_position
 from glem.games.othello.rules import INITIAL_POSITION, Position
+from tests.games.othello.record_files import PACKINGS, packed_by_name
 from tests.oracles.obf import solved_positions
 from tests.oracles.replay import random_game, replay_game
 
 OTHELLO = load_game("othello")
 START = "---------------------------OX------XO---------------------------"
-PACKINGS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +68,7 @@ def test_lines(tmp_path: Path, positions: list[Position], layout: str, packing: 
         lower = board.replace("X", "b").replace("O", "w").replace("-", ".")
         lower_side = {"X": "b", "O": "w"}[side]
         lines.append(layout.format(board=board, side=side, lower=lower, lower_side=lower_side, score=score))
-    path.write_bytes(PACKINGS[packing]("\n".join([*lines[:3], "", *lines[3:]]).encode()))
+    packed_by_name(path, "\n".join([*lines[:3], "", *lines[3:]]).encode())
     assert read_all(path, chunk_positions=9) == (positions, scores, [])
 
 
@@ -126,34 +122,9 @@ def test_bad_lines(tmp_path: Path, name: str, line: str, text: str) -> None:
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256))])
 def test_files_without_positions(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
-    path.write_bytes(PACKINGS.get(path.suffix, bytes)(content))
+    packed_by_name(path, content)
     fails(path, "no positions|the file is empty|names no position|a board has 64 squares")
     assert read_all(path, skip_bad=True)[0] == []
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    name=st.sampled_from(["a.txt", "a.csv", "a.obf"]),
-    content=st.one_of(
-        st.binary(max_size=200),
-        st.lists(
-            st.sampled_from([START, START[3:], " ", "X", ";", "D3:4", ",", "\n", "+3", "-", "\r"]), max_size=20
-        ).map("".join),
-    ),
-)
-def test_any_text(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes | str) -> None:
-    path = tmp_path_factory.mktemp("any") / name
-    text = content if isinstance(content, bytes) else content.encode()
-    path.write_bytes(b"board,score\n" + text if name == "a.csv" else text)
-    options = {"format": "positions"} if name == "a.txt" else {}
-    found, labels, problems = read_all(path, skip_bad=True, **options)
-    assert all(abs(label) <= 64 for label in labels)
-    assert all(int(own) & int(opponent) == 0 for own, opponent in found)
-    try:
-        assert len(read_all(path, **options)[0]) == len(found)
-    except BadInputError as error:
-        assert "\n" not in str(error)
-        assert problems
 
 
 def test_obf_labels(tmp_path: Path) -> None:

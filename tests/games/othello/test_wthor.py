@@ -1,7 +1,5 @@
 """WTHOR files: the real database, and every kind of damage."""
 
-import gzip
-import lzma
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records
-from tests.games.othello.record_files import fails, games_of, read_all
+from tests.games.othello.record_files import PACKINGS, fails, games_of, packed_by_name, read_all
 from tests.oracles.replay import random_game, replay_game
 from tests.oracles.wthor import game_record, games_file, names_file
 
@@ -48,14 +46,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("packing", ["", ".gz", ".xz"])
+@pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("chunk_games", [1, 5, 100])
 def test_games_and_names(
     folder: Path, games: list[list[int]], file_records: list[bytes], packing: str, chunk_games: int
 ) -> None:
     path = folder / f"WTH_1999.wtb{packing}"
-    pack = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[packing]
-    path.write_bytes(pack(games_file(file_records)))
+    packed_by_name(path, games_file(file_records))
     records = read_all(path, chunk_games=chunk_games)
     assert games_of(records) == games
     assert records.score.tolist() == [replay_game(OTHELLO, moves).final_score for moves in games]
@@ -71,13 +68,15 @@ def test_games_and_names(
     assert records.source == path.name
 
 
-def test_names_are_optional(tmp_path: Path, games: list[list[int]], file_records: list[bytes]) -> None:
+def test_names_and_depth_are_optional(tmp_path: Path, games: list[list[int]], file_records: list[bytes]) -> None:
     path = tmp_path / "a.wtb"
-    path.write_bytes(games_file(file_records))
+    path.write_bytes(games_file(file_records, depth=0))
     records = read_all(path)
     assert games_of(records) == games
     assert records.names == {}
     assert records.extra["black_player"].tolist() == [place % 3 for place in range(len(games))]
+    assert np.isnan(records.theoretical_score).all()
+    assert set(records.theoretical_ply.tolist()) == {-1}
 
 
 def test_unfinished_and_short_games(tmp_path: Path, games: list[list[int]]) -> None:
@@ -87,16 +86,7 @@ def test_unfinished_and_short_games(tmp_path: Path, games: list[list[int]]) -> N
     assert np.isnan(records.score).all()
     assert records.extra["stored_score"].tolist() == [36, 36]
     assert records.theoretical_ply.tolist() == [36, -1]
-    assert records.theoretical_score[0] == 0
-    assert np.isnan(records.theoretical_score[1])
-
-
-def test_no_theoretical_score_without_depth(tmp_path: Path, file_records: list[bytes]) -> None:
-    path = tmp_path / "a.wtb"
-    path.write_bytes(games_file(file_records, depth=0))
-    records = read_all(path)
-    assert np.isnan(records.theoretical_score).all()
-    assert set(records.theoretical_ply.tolist()) == {-1}
+    np.testing.assert_array_equal(records.theoretical_score, [0, np.nan])
 
 
 def replaced(record: bytes, place: int, value: int) -> bytes:
@@ -129,18 +119,18 @@ def test_a_bad_record(
     assert str(path) in records.problems[0]
 
 
-def test_a_contradicting_score(folder: Path, games: list[list[int]], file_records: list[bytes]) -> None:
+def test_a_contradicting_score_and_a_record_of_zeros(
+    folder: Path, games: list[list[int]], file_records: list[bytes]
+) -> None:
     path = folder / "a.wtb"
     wrong = game_record(games[1], (discs_of(games[1]) + 5) % 64)
-    path.write_bytes(games_file([file_records[0], wrong]))
-    fails(path, r"a\.wtb: record 2: the score is given as [+-]\d+, but the moves end at [+-]?\d+")
-    assert games_of(read_all(path, skip_bad=True)) == games[:1]
-
-
-def test_a_record_of_zeros(folder: Path, file_records: list[bytes]) -> None:
-    path = folder / "a.wtb"
-    path.write_bytes(games_file([*file_records, bytes(68)]))
-    fails(path, "record 13: it has no moves")
+    for second, text in (
+        (wrong, r"a\.wtb: record 2: the score is given as [+-]\d+, but the moves end at [+-]?\d+"),
+        (bytes(68), "record 2: it has no moves"),
+    ):
+        path.write_bytes(games_file([file_records[0], second]))
+        fails(path, text)
+        assert games_of(read_all(path, skip_bad=True)) == games[:1]
 
 
 @pytest.mark.parametrize(
@@ -164,20 +154,30 @@ def test_what_is_no_file_of_games(folder: Path, content: bytes, text: str) -> No
     assert (len(records), records.skipped, len(records.problems)) == (0, 1, 1)
 
 
-def test_a_header_that_announces_too_few(folder: Path, games: list[list[int]], file_records: list[bytes]) -> None:
+@pytest.mark.parametrize(
+    ("count", "end", "text", "whole"),
+    [
+        (3, None, "announces 3 game records, the file holds more", 12),
+        (12, 16 + 68 + 20, "announces 12 game records, the file holds 1", 1),
+        (12, -1, "announces 12 game records, the file holds 11", 11),
+        (12, 15, "no WTHOR file", 0),
+    ],
+)
+def test_a_header_that_announces_too_few_or_too_many(
+    folder: Path, games: list[list[int]], file_records: list[bytes], count: int, end: int | None, text: str, whole: int
+) -> None:
     path = folder / "a.wtb"
-    path.write_bytes(games_file(file_records, count=3))
-    fails(path, "announces 3 game records, the file holds more")
-    records = read_all(path, skip_bad=True)
-    assert games_of(records) == games
+    path.write_bytes(games_file(file_records, count=count)[:end])
+    fails(path, text)
+    records = read_all(path, skip_bad=True, chunk_games=5)
+    assert games_of(records) == games[:whole]
     assert records.skipped == 1
 
 
-@pytest.mark.parametrize("kind", ["player", "tournament"])
+@pytest.mark.parametrize("kind", ["WTH.JOU", "wth.trn"])
 def test_wrong_names(folder: Path, games: list[list[int]], file_records: list[bytes], kind: str) -> None:
-    path = folder / "a.wtb"
+    path, names = folder / "a.wtb", folder / kind
     path.write_bytes(games_file(file_records))
-    names = folder / {"player": "WTH.JOU", "tournament": "wth.trn"}[kind]
     for content in (b"", PNG, names.read_bytes()[:-1], names.read_bytes() + b"x", games_file(file_records)):
         names.write_bytes(content)
         fails(path, str(names))
@@ -185,28 +185,9 @@ def test_wrong_names(folder: Path, games: list[list[int]], file_records: list[by
         assert games_of(records) == games
         assert records.names == {}
         assert records.skipped == 1
-
-
-def test_names_of_other_games(folder: Path, file_records: list[bytes]) -> None:
-    path = folder / "a.wtb"
-    path.write_bytes(games_file(file_records))
     (folder / "WTH.JOU").write_bytes(names_file(PLAYERS[:2], 20))
-    fails(path, "record 2: the white player number is 2, expected at most 1")
-
-
-@settings(max_examples=150, deadline=None)
-@given(data=st.data())
-def test_any_cut(
-    tmp_path_factory: pytest.TempPathFactory, games: list[list[int]], file_records: list[bytes], data: st.DataObject
-) -> None:
-    content = games_file(file_records)
-    cut = data.draw(st.integers(0, len(content) - 1))
-    path = tmp_path_factory.mktemp("cut") / "a.wtb"
-    path.write_bytes(content[:cut])
-    fails(path, "no WTHOR file" if cut < 16 else "announces 12 game records, the file holds")
-    records = read_all(path, skip_bad=True, chunk_games=data.draw(st.integers(1, 20)))
-    assert games_of(records) == games[: max(cut - 16, 0) // 68]
-    assert records.skipped == 1
+    if kind == "WTH.JOU":
+        fails(path, "record 2: the white player number is 2, expected at most 1")
 
 
 @settings(max_examples=300, deadline=None)

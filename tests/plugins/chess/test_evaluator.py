@@ -1,6 +1,5 @@
 """Chess's evaluator for the search against the oracle of evaluations: chains of updates, all kinds of moves."""
 
-import random
 from typing import Any
 
 import chess
@@ -15,10 +14,11 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
-from glem.games.chess.notation import parse_move_at
 from glem.plugins.chess import CHESS
 from glem.plugins.chess.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores
+from tests.core.evaluation.linear_evaluations import random_weights
+from tests.oracles.chess_boards import random_game
 
 _LINES = (
     "r3k2r/pP4Pp/8/3pP3/3Pp3/8/PpP3PP/R3K2R w KQkq d6 0 1",
@@ -29,32 +29,15 @@ _LINES = (
 
 
 def random_evaluation(names: tuple[str, ...], link: Link = LOGISTIC) -> LinearEvaluation:
-    generator = np.random.default_rng(5)
-    phases = len(CHESS.phases)
-    return LinearEvaluation(
-        learning=CHESS,
-        bias=generator.normal(scale=0.2, size=phases).astype(np.float32),
-        link=link,
-        linear=tuple(CHESS.features.index(name) for name in names),
-        linear_weights=generator.normal(scale=0.3, size=(phases, len(names))).astype(np.float32),
-    )
+    linear = tuple(CHESS.features.index(name) for name in names)
+    made = random_weights(CHESS, np.random.default_rng(5), linear=linear, link=link)
+    return evolve(made, bias=made.bias * 0.2, linear_weights=made.linear_weights * 0.3)
 
 
 def some_line(text: str, seed: int, plies: int) -> tuple[list[Any], list[int]]:
-    """A line with many captures, castlings and promotions."""
-    source = random.Random(seed)
-    board = chess.Board(text, chess960=True)
-    positions, moves = [from_board(board)], []
-    for _ in range(plies):
-        legal = list(board.legal_moves)
-        if not legal:
-            break
-        rare = [m for m in legal if m.promotion or board.is_castling(m) or board.is_en_passant(m)]
-        move = source.choice(rare if rare and source.random() < 0.7 else legal)
-        moves.append(parse_move_at(positions[-1], move.uci()))
-        board.push(move)
-        positions.append(GAME.play(positions[-1], moves[-1]))
-    return positions, moves
+    """A line with many castlings and promotions."""
+    steps = [(from_board(board), move) for board, move in random_game(seed, plies, text)]
+    return [position for position, _ in steps], [move for _, move in steps if move is not None]
 
 
 @pytest.mark.parametrize("names", [CHESS.linear, CHESS.baselines["piece-square"]], ids=["all", "piece-square"])

@@ -1,7 +1,5 @@
 """Othello's incremental evaluator: chains of updates against the oracle of evaluations, and what it does not cover."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from attrs import evolve
@@ -15,6 +13,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.games.othello.rules import PASS
 from glem.plugins.othello.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
+from tests.core.evaluation.linear_evaluations import random_weights
 
 MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility")
 
@@ -23,23 +22,15 @@ def random_evaluation(
     learning: Learning, names: tuple[str, ...], linear: tuple[str, ...] = (), link: Link = IDENTITY, size: float = 0.5
 ) -> LinearEvaluation:
     """Random weights over some of Logistello's patterns and linear features."""
-    generator = np.random.default_rng(11)
-    patterns = PatternSet.from_names(
-        learning.features, {name: learning.pattern_sets["logistello"][name] for name in names}
-    )
-    phases = len(learning.phases)
-
-    def weights(*shape: int) -> Any:
-        return generator.normal(scale=size, size=shape).astype(np.float32)
-
-    return LinearEvaluation(
-        learning=learning,
-        bias=weights(phases),
-        link=link,
-        patterns=patterns if names else None,
-        pattern_weights=weights(phases, patterns.weight_count),
-        linear=tuple(learning.features.index(name) for name in linear),
-        linear_weights=weights(phases, len(linear)),
+    chosen = {name: learning.pattern_sets["logistello"][name] for name in names}
+    patterns = PatternSet.from_names(learning.features, chosen) if names else None
+    items = tuple(learning.features.index(name) for name in linear)
+    made = random_weights(learning, np.random.default_rng(11), patterns=patterns, linear=items, link=link)
+    return evolve(
+        made,
+        bias=made.bias * size,
+        pattern_weights=made.pattern_weights * size,
+        linear_weights=made.linear_weights * size,
     )
 
 

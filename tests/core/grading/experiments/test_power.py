@@ -1,6 +1,5 @@
 """Grades against processing power, with scorers whose values are known."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.experiments.power import PowerExperiment, check_limits, measure_power, sample_positions
@@ -20,8 +18,9 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.power import render_power
 from glem.core.tasks.progress import SILENT, Progress
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 from tests.core.positions.test_game_tree import random_games
+from tests.othello import OTHELLO
 
 QUICK = GradingSettings(resamples=200)
 
@@ -45,16 +44,16 @@ class _Guess(Scorer):
 
 
 @pytest.fixture(scope="module")
-def file(othello: Game, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("experiments") / "some.games"
-    records = random_games(othello, 150, 3, choices=60)
-    write_games(othello, path, attrs.evolve(records, theoretical_score=np.full(len(records), np.nan, np.float32)))
+    records = random_games(OTHELLO, 150, 3, choices=60)
+    write_games(OTHELLO, path, attrs.evolve(records, theoretical_score=np.full(len(records), np.nan, np.float32)))
     return path
 
 
 @pytest.fixture(scope="module")
-def sampled(othello: Game, file: Path) -> Positions:
-    return sample_positions(othello, [file, file], most=120)[0]
+def sampled(file: Path) -> Positions:
+    return sample_positions(OTHELLO, [file, file], most=120)[0]
 
 
 def _makers(sampled: Positions, calls: list[float | None]) -> dict[str, Callable[[float | None], _Guess]]:
@@ -71,8 +70,8 @@ def found(sampled: Positions) -> PowerExperiment:
     return measure_power(sampled, _makers(sampled, []), limits=[2, 16, 128], settings=QUICK)
 
 
-def test_positions_are_drawn_from_all_games(sampled: Positions, othello: Game, file: Path) -> None:
-    _, counts = sample_positions(othello, [file, file], most=120)
+def test_positions_are_drawn_from_all_games(sampled: Positions, file: Path) -> None:
+    _, counts = sample_positions(OTHELLO, [file, file], most=120)
     # Every seventh game is unfinished.
     assert (counts.games, counts.without, len(sampled)) == (258, 0, 120)
     assert len(np.unique(sampled.record)) == 120
@@ -125,14 +124,13 @@ def test_bad_limits_are_named(limits: list[float]) -> None:
         check_limits(limits)
 
 
-def test_the_command(file: Path, tmp_path: Path) -> None:
+def test_the_command(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     report = tmp_path / "power.html"
-    command = ["experiment", "power", "othello", file, "--evaluation", "none", "--limits", "depth=1,2"]
-    command += ["--positions", 40, "--workers", 1, "--report", report]
-    assert "Straight lines" in run(*command)
+    command = terminal.of("experiment", "power", "othello", file, "--evaluation", "none", "--positions", 40)
+    limits = ("--limits", "depth=1,2", "--workers", 1, "--report", report)
+    assert "Straight lines" in command(*limits)
     assert report.read_text().count("<section") == 3
-    plain = json.loads(run(*command, "--json"))
+    plain = command.json(*limits)
     assert plain["positions"] == 40
     assert [point["limit"] for point in plain["curves"][0]["points"]] == [None, 1, 2]
-    with pytest.raises(BadInputError, match="--limits must be"):
-        run(*command, "--limits", "nodes")
+    assert "--limits must be" in command.fails("--limits", "nodes")

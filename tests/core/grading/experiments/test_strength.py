@@ -9,30 +9,24 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
 from glem.core.grading.experiments.strength import read_ratings, strength_of_players
-from tests.core.grading.examples import run
+from tests.core.cli.terminal import Terminal
 
 _MOVES = ("Nf3", "Nf6", "Ng1", "Ng8")
 _RATINGS = {"Strong": 3000, "Middling": 2500, "Weak": 2000, "Rare": 2400}
 
 
-def _game(number: int, white: str, black: str, result: str, random: np.random.Generator) -> str:
+def _game(white: str, black: str, result: str, random: np.random.Generator) -> str:
     """One game: knights go to and fro, and stronger players know better who will win."""
     value = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0}[result]
-    tags = {
-        "Event": "Test",
-        "White": white,
-        "Black": black,
-        "Result": result,
-        "WhiteElo": _RATINGS[white],
-        "BlackElo": _RATINGS[black],
-    }
     words = []
     for ply in range(40):
         noise = 2.0 * (3000 - _RATINGS[(white, black)[ply % 2]]) / 1000 + 0.5
         score = value + noise * random.normal()
         words.append((f"{ply // 2 + 1}. " if ply % 2 == 0 else "") + f"{_MOVES[ply % 4]} {{wv={score:.2f}, d=9}}")
-    head = "\n".join(f'[{name} "{text}"]' for name, text in tags.items())
-    return f"{head}\n\n{' '.join(words)} {result}\n\n"
+    return (
+        f'[Event "Test"]\n[White "{white}"]\n[Black "{black}"]\n[Result "{result}"]\n'
+        f'[WhiteElo "{_RATINGS[white]}"]\n[BlackElo "{_RATINGS[black]}"]\n\n{" ".join(words)} {result}\n\n'
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +34,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     random = np.random.default_rng(7)
     names = ("Strong", "Middling", "Weak")
     games = []
-    for number in range(360):
+    for _ in range(360):
         white, black = random.permutation(names)[:2]
         result = ("1-0", "0-1", "1/2-1/2")[int(random.integers(3))]
-        games.append(_game(number, white, black, result, random))
-    games.append(_game(360, "Rare", "Weak", "1-0", random))
+        games.append(_game(white, black, result, random))
+    games.append(_game("Rare", "Weak", "1-0", random))
     path = tmp_path_factory.mktemp("strength") / "games.pgn"
     path.write_text("".join(games))
     return path
@@ -77,18 +71,18 @@ def test_players_without_games_are_told(file: Path) -> None:
         strength_of_players(load_game("chess"), [file], fewest=10_000)
 
 
-def test_the_commands(file: Path, tmp_path: Path) -> None:
+def test_the_commands(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     report, ratings = tmp_path / "players.html", tmp_path / "ratings.json"
-    assert "grade and rating: r = +" in run("experiment", "players", "chess", file, "--fewest", 50, "--report", report)
+    out = terminal("experiment", "players", "chess", file, "--fewest", 50, "--report", report)
+    assert "grade and rating: r = +" in out
     assert "Strong" in report.read_text()
-    command = ["experiment", "strength", "chess", file, "--ratings", ratings, "--json"]
+    command = ["experiment", "strength", "chess", file, "--ratings", ratings]
     for name, evaluation in (("a", "material"), ("b", "default"), ("c", "none")):
         command += ["--evaluation", f"name={name},evaluation={evaluation}"]
     ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "ab"]}))
-    with pytest.raises(BadInputError, match="no rating of 'c', but of a, b"):
-        run(*command)
+    assert "no rating of 'c', but of a, b" in terminal.fails(*command)
     ratings.write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "abc"]}))
-    found = json.loads(run(*command))
+    found = terminal.json(*command)
     assert [point["name"] for point in found["points"]] == ["c", "b", "a"]
     assert found["by_difference"] is None
 
