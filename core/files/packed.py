@@ -11,9 +11,9 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from io import BufferedReader, BufferedWriter
+from io import BufferedIOBase, BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +43,6 @@ _NEWLINE = 10
 _PACKINGS = frozenset({".gz", ".xz", ".zst"})
 
 
-class Unpacked(Protocol):
-    """A stream of unpacked bytes."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Read at most ``size`` bytes, at least one unless the stream has ended."""
-        ...
-
-
 class BoundedFile:
     """A file read from its start; all that can go wrong becomes a :class:`BadInputError` that names it.
 
@@ -66,7 +58,7 @@ class BoundedFile:
         Size of the archive, which bounds what may come out of it; None if the file is none.
     """
 
-    def __init__(self, path: Path, stream: Unpacked, max_bytes: int, packed_bytes: int | None = None) -> None:
+    def __init__(self, path: Path, stream: BufferedIOBase, max_bytes: int, packed_bytes: int | None = None) -> None:
         self.path = path
         self._stream = stream
         self._max_bytes = max_bytes

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
+from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, inner
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -84,7 +84,6 @@ class GradientDescent(Fitter):
         if state is not None:
             parameters, step = state["parameters"], state["step"]
             monitor.restore(state)
-        converged, reason = False, "the limit on iterations"
         with progress("gradient descent", self.iterations) as task:
             while True:
                 errors, gradient = problem.errors_and_gradient(parameters)
@@ -93,19 +92,16 @@ class GradientDescent(Fitter):
                     raise BadInputError(f"descent diverges with step size {step_size:g}: make it smaller")
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):
-                    converged, reason = True, "the held-out error no longer improves"
-                    break
+                    return self._finish(problem, monitor, parameters, "the held-out error no longer improves")
                 if _flat(monitor.training_errors, self.tolerance):
-                    converged, reason = True, "the training error no longer improves"
-                    break
+                    return self._finish(problem, monitor, parameters, "the training error no longer improves")
                 if monitor.iterations >= self.iterations:
-                    break
+                    return self._finish(problem, monitor, parameters, LIMIT)
                 step = scale * gradient + self.momentum * step
                 parameters = parameters + step
                 task.advance()
                 if checkpoint is not None and (monitor.iterations + 1) % self.checkpoint_every == 0:
                     checkpoint.save({"parameters": parameters, "step": step, **monitor.state()})
-        return self._finish(problem, monitor, parameters, converged, reason)
 
 
 def _greatest_eigenvalue(problem: LeastSquares, normalization: Vector) -> float:
