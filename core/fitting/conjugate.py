@@ -3,6 +3,7 @@
 from typing import Self
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.evaluation.links import IDENTITY
@@ -15,6 +16,7 @@ Vector = NDArray[np.float64]
 _LINE_STEPS = 20
 
 
+@define(eq=False, repr=False, slots=False)
 class ConjugateGradient(Fitter):
     """Nonlinear conjugate gradient (Polak-Ribière, never negative), preconditioned by the diagonal.
 
@@ -36,13 +38,10 @@ class ConjugateGradient(Fitter):
         are written then.
     """
 
-    def __init__(
-        self, iterations: int = 100, patience: int | None = None, tolerance: float = 1e-3, refresh_every: int = 10
-    ) -> None:
-        self.iterations = iterations
-        self.patience = patience
-        self.tolerance = tolerance
-        self.refresh_every = refresh_every
+    iterations: int = 100
+    patience: int | None = None
+    tolerance: float = 1e-3
+    refresh_every: int = 10
 
     def fit(
         self,

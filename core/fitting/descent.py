@@ -3,6 +3,7 @@
 from typing import Self
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
@@ -17,6 +18,7 @@ _POWER_STEPS = 8
 _DIVERGED = 1e3
 
 
+@define(eq=False, repr=False, slots=False)
 class GradientDescent(Fitter):
     """Steps against the gradient, normalized weight by weight, with momentum (GLEM, section 5.1).
 
@@ -41,21 +43,12 @@ class GradientDescent(Fitter):
         Iterations between checkpoints.
     """
 
-    def __init__(
-        self,
-        step_size: float | None = None,
-        momentum: float = 0.9,
-        iterations: int = 250,
-        patience: int | None = None,
-        tolerance: float = 0.0,
-        checkpoint_every: int = 10,
-    ) -> None:
-        self.step_size = step_size
-        self.momentum = momentum
-        self.iterations = iterations
-        self.patience = patience
-        self.tolerance = tolerance
-        self.checkpoint_every = checkpoint_every
+    step_size: float | None = None
+    momentum: float = 0.9
+    iterations: int = 250
+    patience: int | None = None
+    tolerance: float = 0.0
+    checkpoint_every: int = 10
 
     def fit(
         self,

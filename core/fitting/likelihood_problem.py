@@ -237,10 +237,10 @@ class LikelihoodProblem:
         total = held = by_scale = 0.0
 
         def work(item: tuple[RowBlock, Vector, Vector]) -> Any:
-            block, *row_weights = item
+            block, weight, held_weight = item
             gradients = np.zeros_like(weights.value), np.zeros_like(weights.draw)
             rows, here = (block.value.rows, block.draw.rows), (weights.value, weights.draw, inverse, self._least)
-            return add_slopes(*rows, block.result, *row_weights, *here, *gradients), *gradients
+            return add_slopes(*rows, block.result, weight, held_weight, *here, *gradients), *gradients
 
         items = zip(self.rows.blocks, self.weights, self.held_weights, strict=True)
         for sums, own_value, own_draw in ordered_map(self.jobs, work, items):
