@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,13 +206,11 @@ def test_equal_and_long_configurations_are_refused() -> None:
 
 def test_wrong_arguments_are_named(matcher: ConfigurationMatcher) -> None:
     values = feature_values(50, 12)
+    long_values: Any = values.astype(np.int64)
     weights = np.zeros((2, len(matcher)), np.float32)
     beyond, short = np.full(50, 2, np.uint8), np.zeros(49, np.uint8)
     cases: list[tuple[Callable[[], object], str]] = [
-        (
-            lambda: matcher.active(cast("Any", values.astype(np.int64))),
-            r"expected 2 dimension\(s\) of int16, found 2 of int64",
-        ),
+        (lambda: matcher.active(long_values), r"expected 2 dimension\(s\) of int16, found 2 of int64"),
         (lambda: matcher.active_one(values), "found 2 of int16"),
         (lambda: matcher.active(values[:, :5]), "5 features, but a relation names feature 13"),
         (lambda: matcher.active(values, jobs=0), "jobs: expected at least 1, found 0"),
