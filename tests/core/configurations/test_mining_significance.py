@@ -1,18 +1,16 @@
 """Label statistics and significance against plain numpy and scipy."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import scipy.stats
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining import (
-    LabelStatistics,
-    label_significance,
-    label_statistics,
-    mine,
-)
+from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.errors import BadInputError
+from tests.oracles.matching import active_rows
 
 
 def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
@@ -20,12 +18,6 @@ def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.flo
     values = generator.integers(-1, 2, (count, 7)).astype(np.int16)
     labels = generator.integers(-32, 33, count) * 2.0 + 9 * ((values[:, 2] == 1) & (values[:, 4] == 0))
     return values, labels
-
-
-def _indicators(configurations: ConfigurationSet, values: NDArray[np.int16]) -> NDArray[np.bool_]:
-    table = configurations.table
-    holds = values[:, table.features] == table.values
-    return np.array([holds[:, configurations.relations_of(k)].all(axis=1) for k in range(len(configurations))])
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +37,7 @@ def test_statistics(configurations: ConfigurationSet, grid: str) -> None:
     elif grid == "equal":
         labels = np.full(2000, -3.5)
     found = label_statistics(configurations, values, labels, jobs=2)
-    matched = _indicators(configurations, values)
+    matched = active_rows(configurations, values)
     np.testing.assert_array_equal(found.match_counts, matched.sum(axis=1))
     # A label that fits no grid is off by at most half a step of 1/65535 of the range.
     slack = 0 if grid != "any" else np.ptp(labels) / 65535 / 2 * matched.sum(axis=1).max()
@@ -65,7 +57,7 @@ def test_statistics(configurations: ConfigurationSet, grid: str) -> None:
 def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) -> None:
     values, labels = _positions(2000, 1)
     statistics = label_statistics(configurations, values, labels)
-    indicators = _indicators(configurations, values)
+    indicators = active_rows(configurations, values)
     expected = scipy.stats.false_discovery_control([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
     found = label_significance(statistics, minimum_matches=15)
     np.testing.assert_allclose(found, expected, rtol=1e-7)
@@ -98,20 +90,20 @@ def test_positions_of_one_game_count_once() -> None:
 
 def test_wrong_arguments_are_named(configurations: ConfigurationSet) -> None:
     values, labels = _positions(100, 1)
-    with pytest.raises(BadInputError, match="finite"):
-        label_statistics(configurations, values, np.where(labels > 0, np.nan, labels))
-    with pytest.raises(BadInputError, match="finite"):
-        label_statistics(configurations, values, labels[1:])
-    with pytest.raises(BadInputError, match="feature"):
-        label_statistics(configurations, values[:, :3], labels)
-    statistics = label_statistics(configurations, values, labels)
-    with pytest.raises(BadInputError, match="label"):
-        label_significance(statistics, positions_per_label=0)
+    statistics, missing = label_statistics(configurations, values, labels), np.where(labels > 0, np.nan, labels)
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: label_statistics(configurations, values, missing), "finite"),
+        (lambda: label_statistics(configurations, values, labels[1:]), "finite"),
+        (lambda: label_statistics(configurations, values[:, :3], labels), "feature"),
+        (lambda: label_significance(statistics, positions_per_label=0), "label"),
+    ]
+    for call, text in cases:
+        with pytest.raises(BadInputError, match=text):
+            call()
 
 
 def test_no_configurations() -> None:
     values, labels = _positions(100, 1)
     none = ConfigurationSet.from_relations(RelationTable(np.zeros(0), np.zeros(0)), [])
     statistics = label_statistics(none, values, labels)
-    assert isinstance(statistics, LabelStatistics)
     assert len(label_significance(statistics)) == 0
