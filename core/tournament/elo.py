@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from attrs import define
@@ -49,16 +49,6 @@ class PairCounts:
     def __attrs_post_init__(self) -> None:
         if len(self.counts) != 5 or any(count < 0 for count in self.counts):
             raise BadInputError(f"pair counts are five numbers from 0 on, got {self.counts}")
-
-    @classmethod
-    def of_scores(cls, scores: Iterable[float]) -> PairCounts:
-        """Count pair scores of the first player, each 0, 0.5, 1, 1.5 or 2."""
-        counts = [0] * 5
-        for score in scores:
-            if score not in (0, 0.5, 1, 1.5, 2):
-                raise BadInputError(f"a pair's score is 0, 0.5, 1, 1.5 or 2, got {score}")
-            counts[int(2 * score)] += 1
-        return cls(tuple(counts))
 
     def __add__(self, other: PairCounts) -> PairCounts:
         return PairCounts(tuple(map(operator.add, self.counts, other.counts)))

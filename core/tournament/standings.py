@@ -223,7 +223,9 @@ class Standings:
         if other is None:
             self._halves[game.number // 2] = result
         else:
-            pairing.pairs += PairCounts.of_scores([(2 + result + other) / 2])
+            counts = [0] * 5
+            counts[2 + result + other] = 1
+            pairing.pairs += PairCounts(tuple(counts))
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""
