@@ -35,9 +35,8 @@ from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
-from tests.core.positions.test_replay import records_of
 from tests.core.search.duel_game import Position as Cells
-from tests.oracles.replay import random_game
+from tests.oracles.replay import random_game, records_of
 
 ROOT = Path(__file__).parents[3]
 silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")

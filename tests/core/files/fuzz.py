@@ -25,6 +25,7 @@ from glem.core.errors import GlemError
 from tests.core.files.fuzzed_readers import Reader, readers
 from tests.core.files.mutations import bytes_changed
 
+FOREIGN = (b"", b"PK", b"PAR1", b"PAR1" * 50, b"\x89PNG\r\n\x1a\n" + bytes(100), b"[[1]]", b"[" * 100_000, b"9" * 5000)
 _MEMORY = 4 << 30
 _SECONDS = 30
 _HEADER = ("reader", "tried", "refused", "accepted", "equal", "different", "tracebacks", "MB", "seconds")
@@ -51,7 +52,8 @@ class Outcome:
 
 
 def damaged_contents(reader: Reader, count: int, seed: int = 1) -> Iterator[bytes]:
-    """Damage a good file, half of the time its bytes."""
+    """Give what never was such a file, then damage a good one, half of the time its bytes."""
+    yield from FOREIGN
     chance = random.Random(zlib.crc32(reader.name.encode()) + seed)
     for number in range(count):
         yield (reader.change if number % 2 else bytes_changed)(reader.content, chance)

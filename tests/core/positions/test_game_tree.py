@@ -18,6 +18,7 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from tests.core.positions.test_positions import assert_same
 from tests.oracles import game_tree as oracle
+from tests.oracles.replay import random_game, records_of
 
 
 def filled(values: dict[int, float], count: int) -> NDArray[np.float32]:
@@ -90,23 +91,13 @@ def test_circles_need_plies() -> None:
 def random_games(game: Game, games: int, seed: int, choices: int) -> GameRecords:
     """Random games without recorded passes that share many positions; some stop early, some have an exact score."""
     rng = np.random.default_rng(seed)
-    buffer = np.zeros(game.max_moves, np.int32)
-    moves: list[int] = []
-    offsets = [0]
-    for number in range(games):
-        position = game.initial_position
-        while count := game.legal_moves(position, buffer, 0):
-            # Turned moves of the same few choices: equal positions come in different orientations.
-            move = int(buffer[rng.integers(min(count, choices))])
-            position = game.play(position, move)
-            if move != game.pass_move:
-                moves.append(move)
-            if number % 7 == 6 and len(moves) - offsets[-1] == 30:
-                break
-        offsets.append(len(moves))
+    # Turned moves of the same few choices: equal positions come in different orientations.
+    lengths = [30 if number % 7 == 6 else game.max_plies for number in range(games)]
+    records = records_of([random_game(game, rng, plies, choices) for plies in lengths])
     exact = np.arange(games) % 5 == 0
     return evolve(
-        GameRecords.from_moves(np.array(moves, np.uint8), np.array(offsets, np.int64), source="random"),
+        records,
+        source="random",
         theoretical_score=np.where(exact, rng.integers(-9, 10), np.nan).astype(np.float32),
         theoretical_ply=np.where(exact, 40, -1).astype(np.int16),
     )
@@ -143,22 +134,17 @@ def test_a_result_labels_the_positions_of_a_single_game(othello: Game) -> None:
 def continued(game: Game, beginning: list[int], choice: int) -> list[int]:
     """Moves of a game that begins so and then always makes the first, or the last, legal move."""
     position = game.initial_position
-    buffer = np.zeros(game.max_moves, np.int32)
     moves: list[int] = []
-    while count := game.legal_moves(position, buffer, 0):
-        move = int(buffer[0 if choice == 0 else count - 1])
-        if len(moves) < len(beginning):
-            move = beginning[len(moves)]
-        moves.append(move)
-        position = game.play(position, move)
+    while legal := game.list_legal_moves(position):
+        moves.append(beginning[len(moves)] if len(moves) < len(beginning) else legal[choice])
+        position = game.play(position, moves[-1])
     return moves
 
 
 def test_where_two_games_part_the_side_to_move_has_the_better_result(othello: Game) -> None:
     beginning = continued(othello, [], 0)[:30]
-    games = [continued(othello, beginning, choice) for choice in (0, 1)]
-    offsets = np.array([0, len(games[0]), len(games[0]) + len(games[1])])
-    tree = GameTree.from_records(othello, [GameRecords.from_moves(np.array([*games[0], *games[1]]), offsets)])
+    games = [continued(othello, beginning, choice) for choice in (0, -1)]
+    tree = GameTree.from_records(othello, [records_of(games)])
     value, played = tree.propagate(), tree.played
     results = played.final_score.tolist()
     assert results[0] != results[1]
