@@ -244,13 +244,11 @@ def _read_weights(path: Path) -> Any:
     return {name: getattr(found, name) for name in ("bias", "patterns", "configurations", "linear", "match_counts")}
 
 
-def _beside(path: Path, name: str) -> Path:
-    """Folder that holds a copy of a file under another name."""
-    folder = path.with_name(f"{path.name}.work")
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_bytes(path.read_bytes())
-    return folder
-
-
 def _read_mark(settings: Any) -> Callable[[Path], Any]:
-    return lambda path: claim_folder(_beside(path, "work.json"), settings)
+    def read(path: Path) -> Any:
+        folder = path.with_name(f"{path.name}.work")
+        folder.mkdir(exist_ok=True)
+        (folder / "work.json").write_bytes(path.read_bytes())
+        return claim_folder(folder, settings)
+
+    return read

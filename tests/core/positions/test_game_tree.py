@@ -47,39 +47,36 @@ def graphs(draw: st.DrawFn, circles: bool) -> dict[str, Any]:
     }
 
 
-def propagated(graph: dict[str, Any], *, with_ply: bool = True) -> NDArray[np.float32]:
+def check(graph: dict[str, Any], *, with_ply: bool) -> None:
+    """Values are those of naive recursion; with plies, over the arcs that do not lead back."""
     count = graph["count"]
-    arcs = np.array(graph["arcs"], np.int32).reshape(-1, 2)
-    return propagate(
-        np.ascontiguousarray(arcs[:, 0]),
-        np.ascontiguousarray(arcs[:, 1]),
+    parents, children = np.array(graph["arcs"], np.int32).reshape(-1, 2).T
+    found = propagate(
+        np.ascontiguousarray(parents),
+        np.ascontiguousarray(children),
         filled(graph["result"], count),
         exact=filled(graph["exact"], count),
         alternative=filled(graph["alternative"], count),
         ply=np.array(graph["ply"], np.int16) if with_ply else None,
     )
-
-
-def expected_values(graph: dict[str, Any], successors: dict[int, list[int]]) -> list[float]:
+    successors = {node: [child for parent, child in graph["arcs"] if parent == node] for node in range(count)}
+    if with_ply:
+        successors = oracle.without_returns(successors, dict(enumerate(graph["ply"])))
     known = graph["result"], graph["exact"], graph["alternative"]
-    return [oracle.negamax(successors, node, *known) for node in range(graph["count"])]
-
-
-def successors_of(graph: dict[str, Any]) -> dict[int, list[int]]:
-    return {node: [child for parent, child in graph["arcs"] if parent == node] for node in range(graph["count"])}
+    expected = [oracle.negamax(successors, node, *known) for node in range(count)]
+    np.testing.assert_array_equal(found, expected)
 
 
 @settings(deadline=None)
 @given(graphs(circles=False))
 def test_values_agree_with_naive_recursion(graph: dict[str, Any]) -> None:
-    np.testing.assert_array_equal(propagated(graph, with_ply=False), expected_values(graph, successors_of(graph)))
+    check(graph, with_ply=False)
 
 
 @settings(deadline=None)
 @given(graphs(circles=True))
 def test_in_circles_moves_that_go_back_do_not_count(graph: dict[str, Any]) -> None:
-    successors = oracle.without_returns(successors_of(graph), dict(enumerate(graph["ply"])))
-    np.testing.assert_array_equal(propagated(graph), expected_values(graph, successors))
+    check(graph, with_ply=True)
 
 
 def test_circles_need_plies() -> None:
@@ -129,30 +126,6 @@ def test_a_result_labels_the_positions_of_a_single_game(othello: Game) -> None:
     found = tree.labelled(tree.propagate())
     assert found.label_kind == "propagated"
     assert_same(found, evolve(positions_of_records(othello, [records]), label_kind="propagated"))
-
-
-def continued(game: Game, beginning: list[int], choice: int) -> list[int]:
-    """Moves of a game that begins so and then always makes the first, or the last, legal move."""
-    position = game.initial_position
-    moves: list[int] = []
-    while legal := game.list_legal_moves(position):
-        moves.append(beginning[len(moves)] if len(moves) < len(beginning) else legal[choice])
-        position = game.play(position, moves[-1])
-    return moves
-
-
-def test_where_two_games_part_the_side_to_move_has_the_better_result(othello: Game) -> None:
-    beginning = continued(othello, [], 0)[:30]
-    games = [continued(othello, beginning, choice) for choice in (0, -1)]
-    tree = GameTree.from_records(othello, [records_of(games)])
-    value, played = tree.propagate(), tree.played
-    results = played.final_score.tolist()
-    assert results[0] != results[1]
-    # Both are scores of the first player, who is to move after 30 plies.
-    for row, side in enumerate(played.side[:31]):
-        assert value[tree.node[row]] == side * max(results)
-    for row in range(31, len(played.side)):
-        assert value[tree.node[row]] == played.side[row] * results[played.record[row]] or played.ply[row] <= 30
 
 
 def test_distinct_positions_carry_their_occurrences(othello: Game) -> None:
