@@ -18,7 +18,7 @@ from glem.core.conformance.playouts import Sample, columns_of, sample_of
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
-from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.linear import EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.evaluators import Evaluator, start, static_score, update
 from glem.core.features.learning import Learning, load_learning
@@ -236,7 +236,7 @@ def _check_file(check: CheckResult, evaluation: LinearEvaluation, sample: Sample
         path = Path(folder) / "evaluation.npz"
         evaluation.save(path)
         read = LinearEvaluation.load(path)
-        for name in ("bias", "pattern_weights", "configuration_weights", "linear_weights"):
+        for name in EVALUATION_ARRAYS:
             one, other = getattr(evaluation, name), getattr(read, name)
             check.expect(one.tobytes() == other.tobytes() and one.shape == other.shape, f"{name} change in the file")
         check.expect(read.link == evaluation.link, f"the link {evaluation.link} becomes {read.link}")

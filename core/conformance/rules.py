@@ -150,7 +150,9 @@ def _check_repeatable(check: CheckResult, game: Game, sample: Sample) -> None:
         move = sample.played[row]
         if move is None or move not in legal:
             continue
-        following = _after_others(game, position, move, legal)
+        for other in legal[:_SIBLINGS]:
+            game.play(position, other)
+        following = game.play(position, move)
         again = game.play(position, move)
         # The last game may have been broken off behind this row.
         played = row + 1 < len(sample.positions) and bool(sample.history[row + 1])
@@ -167,13 +169,6 @@ def _two_texts(game: Game, one: Any, other: Any) -> str:
     texts = show(game, one), show(game, other)
     # A text may leave out what differs.
     return " and ".join(texts) if texts[0] != texts[1] else f"{one} and {other}"
-
-
-def _after_others(game: Game, position: Any, move: int, legal: list[int]) -> Any:
-    """Position after a move, played when other moves of the same position have been."""
-    for other in legal[:_SIBLINGS]:
-        game.play(position, other)
-    return game.play(position, move)
 
 
 @_RULES.promise("scores", "final scores are whole numbers within score_bounds, negated for the other side")
@@ -337,9 +332,9 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
     moves = {move: game.transform_move(move, symmetry) for move in sample.legal[row]}
     image_moves = list_moves(game, image)
     wrong, missing = Counter(moves.values()) - Counter(image_moves), Counter(image_moves) - Counter(moves.values())
+    check.cases += 1
     if wrong or missing:
         makers = [move for move, image_move in moves.items() if image_move in wrong]
-        check.cases += 1
         check.fail(
             f"under symmetry {symmetry}, the legal moves {_moves_text(game, makers)} become "
             f"{_moves_text(game, [moves[move] for move in makers])}, and no legal move becomes "
@@ -348,8 +343,6 @@ def _check_image(game: Game, sample: Sample, row: int, symmetry: int, image: Any
             else f"under symmetry {symmetry}, no legal move becomes {_moves_text(game, sorted(missing))}, legal in the "
             "image"
         )
-    else:
-        check.cases += 1
     played = sample.played[row]
     if played is None:
         check.expect(

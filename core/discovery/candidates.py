@@ -259,12 +259,5 @@ def find_candidates(
     kept = np.sort(first)[: plan.keep]
     closed, origin = close_under_symmetry(ranked.select(kept), learning.features.symmetries)
     # Under random symmetries all images match equally often, up to chance: an image has its original's count.
-    configurations = ConfigurationSet(
-        closed.table,
-        closed.relations,
-        closed.offsets,
-        ranked.match_counts[kept][origin],
-        closed.position_count,
-        mined.incomplete,
-    )
+    configurations = evolve(closed, match_counts=ranked.match_counts[kept][origin], incomplete=mined.incomplete)
     return Candidates(configurations, len(mined), len(chosen), mined.incomplete)

@@ -28,7 +28,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins, phase_errors
+from glem.core.fitting.assessment import BaselineFit, CalibrationBins, ErrorSums, calibration_bins
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
 from glem.core.fitting.phases import PhaseWeights
 from glem.core.patterns.patterns import PatternSet
@@ -259,7 +259,10 @@ class _Run:
         return Assessment(
             counts=np.bincount(phases, minlength=count),
             weights=np.bincount(phases, weight, count).astype(np.float64),
-            errors={name: phase_errors(found, label, phases, count, weight) for name, found in predictions.items()},
+            errors={
+                name: ErrorSums(count).add(found, label, phases, weight).root_mean_square
+                for name, found in predictions.items()
+            },
             baselines=tuple(baselines),
             calibrations={name: calibration_bins(predictions[name], label, weight) for name in trainings},
         )

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BYTES = 16
-_PIECE = 1 << 20
 
 
 def arrays_digest(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
@@ -43,8 +42,5 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     OSError
         The file cannot be read.
     """
-    digest = hashlib.blake2b(digest_size=_BYTES)
     with Path(path).open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()

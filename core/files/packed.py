@@ -11,9 +11,9 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from io import BufferedReader
+from io import BufferedIOBase, BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, cast
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,8 @@ _UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|[ -~]\0[ -~]\0|\0[ -~]\0[ -~]")
 # Games and tables pack to a hundredth at best; what unpacks to more was made to fill memory and time.
 _MOST_GROWTH = 100
 _ALWAYS_UNPACKED = 64 << 20
-_PIECE = 1 << 18
-_ZSTANDARD_PIECE = 1 << 14
+_PIECE = 1 << 14
+"""Bytes that are unpacked at a time: what a piece of Zstandard holds before damage is lost with it."""
 _BLOCK = 1 << 22
 _MAX_LINE = 1 << 20
 _MAX_BLOCK = 1 << 26
@@ -41,41 +41,6 @@ _NEWLINE = 10
 
 
 _PACKINGS = frozenset({".gz", ".xz", ".zst"})
-
-
-class Unpacked(Protocol):
-    """A stream of unpacked bytes."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Read at most ``size`` bytes, at least one unless the stream has ended."""
-        ...
-
-
-class _ZstandardStream:
-    """The unpacked bytes of a Zstandard file."""
-
-    def __init__(self, file: BufferedReader) -> None:
-        # pyarrow is slow to import, and few files need it.
-        import pyarrow
-
-        self._stream: Any = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
-
-    def read1(self, size: int, /) -> bytes:
-        try:
-            # What a piece holds before damage is lost with it, so the pieces are small.
-            piece: bytes = self._stream.read(min(size, _ZSTANDARD_PIECE))
-        except OSError as error:
-            # pyarrow reports damage as OSError without a number, which a failing disk has.
-            if error.errno is not None:
-                raise
-            raise EOFError(str(error)) from error
-        return piece
-
-    def __enter__(self) -> _ZstandardStream:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._stream.close()
 
 
 class BoundedFile:
@@ -93,7 +58,7 @@ class BoundedFile:
         Size of the archive, which bounds what may come out of it; None if the file is none.
     """
 
-    def __init__(self, path: Path, stream: Unpacked, max_bytes: int, packed_bytes: int | None = None) -> None:
+    def __init__(self, path: Path, stream: BufferedIOBase, max_bytes: int, packed_bytes: int | None = None) -> None:
         self.path = path
         self._stream = stream
         self._max_bytes = max_bytes
@@ -134,14 +99,15 @@ class BoundedFile:
         try:
             # Not read(): where an archive breaks off, that would lose what it has unpacked already.
             piece = self._stream.read1(count)
-        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, MemoryError) as error:
+        except (EOFError, zlib.error, lzma.LZMAError, OSError, MemoryError) as error:
+            # Damage of gzip and of pyarrow's Zstandard is an OSError without a number, which a failing disk has.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise BadInputError(f"{self.path}: cannot be read: {error.strerror}") from error
             # MemoryError: an xz header may ask for a dictionary of 4 GiB.
             raise BadInputError(
                 f"{self.path}: damaged or truncated archive after {self._count:,} unpacked bytes "
                 f"({str(error) or type(error).__name__})"
             ) from error
-        except OSError as error:
-            raise BadInputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
         if self._count == 0 and _UTF_16.match(piece):
             raise BadInputError(f"{self.path}: is text in UTF-16; save it as UTF-8")
         self._count += len(piece)
@@ -178,34 +144,38 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         yield BoundedFile(source, stream, max_bytes, packed)
 
 
-def _unpacked(file: BufferedReader, suffix: str) -> BufferedReader | gzip.GzipFile | lzma.LZMAFile | _ZstandardStream:
+def _unpacked(file: BufferedReader, suffix: str) -> Any:
+    """Make a context manager that gives the unpacked bytes."""
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file)
     if suffix == ".xz":
         return lzma.LZMAFile(file)
     if suffix == ".zst":
-        return _ZstandardStream(file)
+        # pyarrow is slow to import, and few files need it.
+        import pyarrow
+
+        return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
     return file
 
 
 @contextlib.contextmanager
 def open_packed(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes; ``.gz``, ``.xz`` and ``.zst`` are packed, equal bytes to equal files."""
-    suffix = path.suffix.lower()
-    with path.open("wb") as file:
-        if suffix == ".gz":
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                yield cast(IO[bytes], packed)
-        elif suffix == ".xz":
-            with lzma.LZMAFile(file, "wb") as packed:
-                yield cast(IO[bytes], packed)
-        elif suffix == ".zst":
-            import pyarrow
+    with path.open("wb") as file, _packing(file, path.suffix.lower()) as packed:
+        yield packed
 
-            with pyarrow.CompressedOutputStream(pyarrow.PythonFile(file, mode="w"), "zstd") as packed:
-                yield cast(IO[bytes], packed)
-        else:
-            yield file
+
+def _packing(file: BufferedWriter, suffix: str) -> Any:
+    """Make a context manager that gives what packs bytes into a file."""
+    if suffix == ".gz":
+        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
+    if suffix == ".xz":
+        return lzma.LZMAFile(file, "wb")
+    if suffix == ".zst":
+        import pyarrow
+
+        return pyarrow.CompressedOutputStream(pyarrow.PythonFile(file, mode="w"), "zstd")
+    return file
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:

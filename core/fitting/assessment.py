@@ -1,6 +1,6 @@
 """How well predictions meet labels: errors by phase, calibration, and the baselines to beat."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from attrs import define
@@ -26,7 +26,7 @@ class ErrorSums:
 
     def add(
         self, predicted: NDArray[Any], label: NDArray[Any], group: NDArray[Any], weight: NDArray[Any] | None = None
-    ) -> None:
+    ) -> Self:
         """Add N predictions, their labels, groups and weights, 1 by default."""
         residual = np.asarray(predicted, np.float64) - np.asarray(label, np.float64)
         weights = np.ones(len(residual)) if weight is None else np.asarray(weight, np.float64)
@@ -34,6 +34,7 @@ class ErrorSums:
         added: Floats = np.stack([np.bincount(group, term, self._sums.shape[1]) for term in terms]).astype(np.float64)
         added[:, : self._sums.shape[1]] += self._sums
         self._sums = added
+        return self
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -62,36 +63,6 @@ class ErrorSums:
 
 def _with_total(values: Floats) -> Floats:
     return np.append(values, values.sum())
-
-
-def phase_errors(
-    predicted: NDArray[Any],
-    label: NDArray[Any],
-    phase: NDArray[Any],
-    phase_count: int,
-    weight: NDArray[Any] | None = None,
-) -> Floats:
-    """Root mean square error by phase, and over all.
-
-    Parameters
-    ----------
-    predicted, label
-        Arrays [N] in label units.
-    phase
-        Integer array [N] in ``range(phase_count)``.
-    phase_count
-        Number of phases K.
-    weight
-        Optional weights [N].
-
-    Returns
-    -------
-    errors
-        float64 array [K + 1]; the last is the error over all positions; nan where a phase is empty.
-    """
-    sums = ErrorSums(phase_count)
-    sums.add(predicted, label, phase, weight)
-    return sums.root_mean_square
 
 
 @define(frozen=True)

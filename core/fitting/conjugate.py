@@ -3,10 +3,11 @@
 from typing import Self
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.evaluation.links import IDENTITY
-from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
+from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, inner
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -15,6 +16,7 @@ Vector = NDArray[np.float64]
 _LINE_STEPS = 20
 
 
+@define(eq=False, repr=False, slots=False)
 class ConjugateGradient(Fitter):
     """Nonlinear conjugate gradient (Polak-Ribière, never negative), preconditioned by the diagonal.
 
@@ -36,13 +38,10 @@ class ConjugateGradient(Fitter):
         are written then.
     """
 
-    def __init__(
-        self, iterations: int = 100, patience: int | None = None, tolerance: float = 1e-3, refresh_every: int = 10
-    ) -> None:
-        self.iterations = iterations
-        self.patience = patience
-        self.tolerance = tolerance
-        self.refresh_every = refresh_every
+    iterations: int = 100
+    patience: int | None = None
+    tolerance: float = 1e-3
+    refresh_every: int = 10
 
     def fit(
         self,
@@ -67,23 +66,20 @@ class ConjugateGradient(Fitter):
             monitor.restore(state)
         sums = problem.sums(parameters)
         steps, residuals, length = np.zeros_like(sums), np.empty_like(sums), 0.0
-        converged, reason = False, "the limit on iterations"
         with progress("conjugate gradient", self.iterations) as task:
             while True:
                 errors = problem.move(sums, steps, length, residuals)
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):
-                    converged, reason = True, "the held-out error no longer improves"
-                    break
+                    return self._finish(problem, monitor, parameters, "the held-out error no longer improves")
                 gradient = problem.gradient(residuals, parameters)
                 preconditioned = scale * gradient
                 norm = inner(gradient, preconditioned)
                 first_norm = max(first_norm, norm)
                 if norm <= self.tolerance**2 * first_norm:
-                    converged, reason = True, "the gradient vanishes"
-                    break
+                    return self._finish(problem, monitor, parameters, "the gradient vanishes")
                 if monitor.iterations >= self.iterations:
-                    break
+                    return self._finish(problem, monitor, parameters, LIMIT)
                 # Polak-Ribière; previous is the gradient of the iteration before.
                 momentum = max(0.0, (norm - inner(previous, preconditioned)) / previous_norm) if previous_norm else 0.0
                 direction = preconditioned + momentum * direction
@@ -94,8 +90,7 @@ class ConjugateGradient(Fitter):
                 value, slope = problem.penalized(errors, parameters), -inner(direction, gradient)
                 length = _line_minimum(problem, sums, steps, parameters, direction, value, slope)
                 if length == 0.0:
-                    converged, reason = True, "no step along the line improves"
-                    break
+                    return self._finish(problem, monitor, parameters, "no step along the line improves")
                 parameters = parameters + length * direction
                 task.advance()
                 if (monitor.iterations + 1) % self.refresh_every == 0:
@@ -112,7 +107,6 @@ class ConjugateGradient(Fitter):
                                 **monitor.state(),
                             }
                         )
-        return self._finish(problem, monitor, parameters, converged, reason)
 
 
 def _line_minimum(

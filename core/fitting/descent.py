@@ -3,10 +3,11 @@
 from typing import Self
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.fitters import Checkpoint, Fitter, Monitor
+from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, inner
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -17,6 +18,7 @@ _POWER_STEPS = 8
 _DIVERGED = 1e3
 
 
+@define(eq=False, repr=False, slots=False)
 class GradientDescent(Fitter):
     """Steps against the gradient, normalized weight by weight, with momentum (GLEM, section 5.1).
 
@@ -41,21 +43,12 @@ class GradientDescent(Fitter):
         Iterations between checkpoints.
     """
 
-    def __init__(
-        self,
-        step_size: float | None = None,
-        momentum: float = 0.9,
-        iterations: int = 250,
-        patience: int | None = None,
-        tolerance: float = 0.0,
-        checkpoint_every: int = 10,
-    ) -> None:
-        self.step_size = step_size
-        self.momentum = momentum
-        self.iterations = iterations
-        self.patience = patience
-        self.tolerance = tolerance
-        self.checkpoint_every = checkpoint_every
+    step_size: float | None = None
+    momentum: float = 0.9
+    iterations: int = 250
+    patience: int | None = None
+    tolerance: float = 0.0
+    checkpoint_every: int = 10
 
     def fit(
         self,
@@ -84,7 +77,6 @@ class GradientDescent(Fitter):
         if state is not None:
             parameters, step = state["parameters"], state["step"]
             monitor.restore(state)
-        converged, reason = False, "the limit on iterations"
         with progress("gradient descent", self.iterations) as task:
             while True:
                 errors, gradient = problem.errors_and_gradient(parameters)
@@ -93,19 +85,16 @@ class GradientDescent(Fitter):
                     raise BadInputError(f"descent diverges with step size {step_size:g}: make it smaller")
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):
-                    converged, reason = True, "the held-out error no longer improves"
-                    break
+                    return self._finish(problem, monitor, parameters, "the held-out error no longer improves")
                 if _flat(monitor.training_errors, self.tolerance):
-                    converged, reason = True, "the training error no longer improves"
-                    break
+                    return self._finish(problem, monitor, parameters, "the training error no longer improves")
                 if monitor.iterations >= self.iterations:
-                    break
+                    return self._finish(problem, monitor, parameters, LIMIT)
                 step = scale * gradient + self.momentum * step
                 parameters = parameters + step
                 task.advance()
                 if checkpoint is not None and (monitor.iterations + 1) % self.checkpoint_every == 0:
                     checkpoint.save({"parameters": parameters, "step": step, **monitor.state()})
-        return self._finish(problem, monitor, parameters, converged, reason)
 
 
 def _greatest_eigenvalue(problem: LeastSquares, normalization: Vector) -> float:

@@ -18,6 +18,9 @@ from glem.core.tasks.progress import SILENT, Progress
 
 Vector = NDArray[np.float64]
 
+LIMIT = "the limit on iterations"
+"""Why a fit stopped that has not converged."""
+
 
 @define(frozen=True, eq=False)
 class FitResult:
@@ -252,12 +255,12 @@ class Fitter(abc.ABC):
             raise BadInputError("start holds values that are not finite")
         return np.array(start, np.float64)
 
-    def _finish(self, problem: LeastSquares, monitor: Monitor, last: Vector, converged: bool, reason: str) -> Self:
+    def _finish(self, problem: LeastSquares, monitor: Monitor, last: Vector, reason: str) -> Self:
         self.parameters_ = monitor.chosen(last)
         kept_start = monitor.iterations > 0 and monitor.best is not None and monitor.best_iteration == 0
         self.result_ = FitResult(
             repr(self),
-            converged and not kept_start,
+            reason != LIMIT and not kept_start,
             "the held-out error never improved: all weights stay as at the start" if kept_start else reason,
             np.array(monitor.training_errors),
             np.array(monitor.held_out_errors),

@@ -330,7 +330,7 @@ class LeastSquares:
         for piece in slab.pieces:
             own = piece.segment
             rows = slice(piece.first, piece.first + len(own))
-            yield self.design.rows(own.block), np.int64(own.start), np.int64(own.stop), rows
+            yield self.design.blocks[own.block].rows, np.int64(own.start), np.int64(own.stop), rows
 
     def along(
         self,

@@ -238,21 +238,9 @@ class LikelihoodProblem:
 
         def work(item: tuple[RowBlock, Vector, Vector]) -> Any:
             block, weight, held_weight = item
-            own_value, own_draw = np.zeros_like(weights.value), np.zeros_like(weights.draw)
-            sums = add_slopes(
-                block.value.rows,
-                block.draw.rows,
-                block.result,
-                weight,
-                held_weight,
-                weights.value,
-                weights.draw,
-                inverse,
-                self._least,
-                own_value,
-                own_draw,
-            )
-            return sums, own_value, own_draw
+            gradients = np.zeros_like(weights.value), np.zeros_like(weights.draw)
+            rows, here = (block.value.rows, block.draw.rows), (weights.value, weights.draw, inverse, self._least)
+            return add_slopes(*rows, block.result, weight, held_weight, *here, *gradients), *gradients
 
         items = zip(self.rows.blocks, self.weights, self.held_weights, strict=True)
         for sums, own_value, own_draw in ordered_map(self.jobs, work, items):

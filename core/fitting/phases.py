@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -180,6 +181,7 @@ def fit_phases(
         known = np.intersect1d(known, np.asarray(phases, np.int64))
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
+    problem_of = partial(LeastSquares, design, labels, weights=weights, held_out=held_out, link=link, l2=l2, jobs=jobs)
     fitted: list[NDArray[np.float64]] = []
     results: list[FitResult | None] = []
     with progress("fitting phases", len(groups)) as task:
@@ -188,17 +190,7 @@ def fit_phases(
                 results.append(None)
                 task.advance()
                 continue
-            problem = LeastSquares(
-                design,
-                labels,
-                weights=weights,
-                held_out=held_out,
-                link=link,
-                l2=l2,
-                targets=group,
-                expansion=None if plan is None else plan.expansion,
-                jobs=jobs,
-            )
+            problem = problem_of(targets=group, expansion=None if plan is None else plan.expansion)
             keeper = None
             if checkpoint is not None:
                 keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")

@@ -196,10 +196,9 @@ class _Search:
 
     def state(self) -> dict[str, Any]:
         """Arrays for a checkpoint."""
-        nothing = np.zeros((0, 0))
         return {
-            "steps": np.array([step for step, _ in self._pairs]) if self._pairs else nothing,
-            "changes": np.array([change for _, change in self._pairs]) if self._pairs else nothing,
+            "steps": np.array([step for step, _ in self._pairs]),
+            "changes": np.array([change for _, change in self._pairs]),
         }
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -32,8 +32,8 @@ from glem.core.positions.selection.reading import FileSummary, read_selected, re
 from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tasks.read_ahead import read_ahead
 from glem.core.tasks.tables import Table
+from glem.core.tasks.threads import read_ahead
 
 Files = Sequence[str | os.PathLike[str]]
 

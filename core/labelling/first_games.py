@@ -159,20 +159,9 @@ def _play_batch(game: Game, key: np.uint64, depth: int) -> tuple[GameRecords, in
     lengths, scores = np.zeros(count, np.int64), np.full(count, np.nan, np.float32)
     proven_plies, proven_scores = np.full(count, -1, np.int16), np.full(count, np.nan, np.float32)
     initial, current = column_of_one(game.initial_position), game.empty_columns(1)
-    seen = compiled(_play_games)(
-        _rules_of(game),
-        initial,
-        current,
-        np.zeros(game.max_plies + 1, np.uint64),
-        key,
-        np.int64(depth),
-        np.zeros((depth + 1) * game.max_moves, np.int32),
-        moves,
-        lengths,
-        scores,
-        proven_plies,
-        proven_scores,
-    )
+    keys, buffer = np.zeros(game.max_plies + 1, np.uint64), np.zeros((depth + 1) * game.max_moves, np.int32)
+    rooms, found = (initial, current, keys), (moves, lengths, scores, proven_plies, proven_scores)
+    seen = compiled(_play_games)(_rules_of(game), *rooms, key, np.int64(depth), buffer, *found)
     if max(map(abs, game.score_bounds)) > 1:
         # A forced win is not yet its greatest score.
         proven_plies[:], proven_scores[:] = -1, np.nan

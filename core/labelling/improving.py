@@ -15,7 +15,6 @@ from glem.core.configurations.configurations import symmetry_classes
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
-from glem.core.features.learning import Phases
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -175,14 +174,9 @@ class _Improvement:
     progress: Progress
     labelled: list[Positions] = field(init=False, factory=list)
 
-    @property
-    def phases(self) -> Phases:
-        """Those of the evaluation."""
-        return self.evaluation.learning.phases
-
     def run(self) -> Generation:
-        count = len(self.phases)
-        phase_of = self.phases.of(self.positions.positions)
+        phases = self.evaluation.learning.phases
+        count, phase_of = len(phases), phases.of(self.positions.positions)
         given, labelled, errors = [0] * count, [0] * count, [float("nan")] * count
         for phase in reversed(range(count)):
             rows = np.flatnonzero(phase_of == phase)
@@ -225,7 +219,8 @@ class _Improvement:
         settings = self.settings
         path = self.folder / f"fitted-{phase:02d}.npz"
         pool = Positions.concatenate(self.labelled, renumber=False)
-        near = self.phases.of(pool.positions).astype(np.int64)
+        phases = self.evaluation.learning.phases
+        near = phases.of(pool.positions).astype(np.int64)
         # The phase before has no labels yet; the one behind smooths.
         pool = pool.select((near == phase) | (near == phase + 1))
         held_out = pool.held_out_mask(settings.validation, settings.seed) if settings.validation else None
@@ -248,7 +243,7 @@ class _Improvement:
         self.evaluation = attrs.evolve(self.evaluation, **changed)
         if held_out is None:
             return float("nan")
-        own = pool.select(held_out & (self.phases.of(pool.positions) == phase))
+        own = pool.select(held_out & (phases.of(pool.positions) == phase))
         if len(own) == 0:
             return float("nan")
         misses = fitted.predict(own.positions, jobs=self.jobs) - own.label

@@ -21,7 +21,6 @@ from glem.core.compiling.borrowed import BorrowedType
 from glem.core.compiling.columns import rows_of, store_position
 from glem.core.compiling.kernels import mix, overload_of
 from glem.core.compiling.operations import Operations, bound
-from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
 
@@ -168,16 +167,9 @@ class PositionSampler:
         Positions drawn from those whose static score is at most ``window``.
     window
         In label units.
-
-    Raises
-    ------
-    BadInputError
-        A negative number.
     """
 
     def __init__(self, game: Game, evaluator: Evaluator, room: int, *, even_room: int = 0, window: float = 0.0) -> None:
-        if room < 0 or even_room < 0 or window < 0:
-            raise BadInputError(f"cannot draw {room} positions and {even_room} within {window:g} of even")
         # One more row: an array without items has no first one to point to.
         rows = room + even_room + 1
         self._game = game

@@ -73,7 +73,8 @@ class Journal:
             return
         self._file.seek(0)
         found = _read_header(self.path, self._kind, self._file)
-        _compare(self.path, found, self._settings)
+        if changes := described_differences(found, self._settings):
+            raise BadInputError(f"{self.path} belongs to other settings ({changes}); remove it or name another file")
         self._file.truncate(max((end for _, end in _lines(self.path, self._file)), default=self._file.tell()))
 
     def records(self, parse: Callable[[Any], Any] = _as_it_is) -> Iterator[Any]:
@@ -190,12 +191,6 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[Any, int]]:
             continue
         end += len(line)
         yield record, end
-
-
-def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    changes = described_differences(found, wanted)
-    if changes:
-        raise BadInputError(f"{path} belongs to other settings ({changes}); remove it or name another file")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,14 +1,16 @@
-"""Threads for kernels that hold no lock: results come in order, so that they do not depend on the number of jobs."""
+"""Threads for kernels that hold no lock, and for reading: results come in order, however many threads there are."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from glem.core.errors import BadInputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_ENDED = object()
 
 
 def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -37,3 +39,55 @@ def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[I
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+class _Reader:
+    """A thread that is some items ahead of who takes what an iterator gives, up to its end or its error."""
+
+    def __init__(self, make: Callable[[], Iterator[Any]], depth: int) -> None:
+        self._thread = ThreadPoolExecutor(1, "read ahead")
+        self._iterator = self._thread.submit(make)
+        self._waiting = deque(self._thread.submit(self._next) for _ in range(depth))
+
+    def _next(self) -> Any:
+        return next(self._iterator.result(), _ENDED)
+
+    def items(self) -> Iterator[Any]:
+        while (item := self._waiting.popleft().result()) is not _ENDED:
+            self._waiting.append(self._thread.submit(self._next))
+            yield item
+
+    def stop(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def read_ahead(
+    makers: Sequence[Callable[[], Iterator[Item]]], *, threads: int = 2, depth: int = 2
+) -> Generator[Item, None, None]:
+    """Give what several iterators give, one after the other, while threads are ahead of it.
+
+    Parameters
+    ----------
+    makers
+        Make the iterators, each in the thread that runs it.
+    threads
+        Number of iterators that run at a time, at least 1.
+    depth
+        Items that each of them is ahead at most.
+
+    Yields
+    ------
+    item
+        The items of the first iterator, then those of the second, and so on; the same whatever the number of threads.
+        What an iterator raises is raised in its place.
+    """
+    readers: list[_Reader] = []
+    try:
+        for place in range(len(makers)):
+            while len(readers) < min(place + threads, len(makers)):
+                readers.append(_Reader(makers[len(readers)], depth))
+            yield from readers[place].items()
+            readers[place].stop()
+    finally:
+        for reader in readers:
+            reader.stop()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing, Rows
+from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing
 from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import count_matches
 from glem.core.tasks.progress import SILENT, Progress
@@ -137,10 +137,6 @@ class Design:
         ]
         return [segment for segment in found if len(segment)]
 
-    def rows(self, block: int) -> Rows:
-        """Arguments of the passes for a block."""
-        return self.blocks[block].rows
-
     def positions_of(self, segment: Segment) -> NDArray[np.int64]:
         """Numbers of a segment's positions in the order in which the design was built."""
         return self.blocks[segment.block].order[segment.start : segment.stop]
@@ -175,7 +171,7 @@ class Design:
         squares = np.zeros(layout.item_count)
         first = 0
         for segment in segments:
-            rows = self.rows(segment.block)
+            rows = self.blocks[segment.block].rows
             own = np.zeros(segment.stop, np.float32)
             own[segment.start :] = weights[first : first + len(segment)]
             first += len(segment)

@@ -1,6 +1,7 @@
 """The index of the on-disk cache when many write it at the same time."""
 
 import multiprocessing
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -57,27 +58,19 @@ def hold(path: Path, entered: Any, seconds: float) -> None:
         time.sleep(seconds)
 
 
-def test_the_second_process_waits_for_the_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_second_process_waits_until_the_first_has_left_or_died(tmp_path: Path, killed: bool) -> None:
     context = multiprocessing.get_context("spawn")
     entered = context.Event()
-    first = context.Process(target=hold, args=(tmp_path / "making", entered, 0.5))
+    first = context.Process(target=hold, args=(tmp_path / "making", entered, 600 if killed else 0.5))
     first.start()
     assert entered.wait(60)
+    if killed:
+        first.kill()
     with one_process(tmp_path / "making"):
         # It ends after it has left, or is about to.
         first.join(60)
-        assert first.exitcode == 0
-
-
-def test_a_process_that_dies_holds_nobody_up(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    entered = context.Event()
-    first = context.Process(target=hold, args=(tmp_path / "making", entered, 600))
-    first.start()
-    assert entered.wait(60)
-    first.kill()
-    with one_process(tmp_path / "making"):
-        first.join(60)
+        assert first.exitcode == (-signal.SIGKILL if killed else 0)
 
 
 def test_where_no_lock_can_be_made_nobody_waits(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glem.core.compiling.code_digest import plain
 from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, translate
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
@@ -72,10 +73,10 @@ def test_a_recursive_function_is_called_from_python_and_from_compiled_code() -> 
     assert compiled(fibonacci_of_both)(np.int64(12), np.int64(13)) == fibonacci_of_both(12, 13)
 
 
-def test_kernels_call_kernels() -> None:
+def test_kernels_call_kernels_and_keep_their_plain_functions() -> None:
     values = np.arange(5.0)
-    assert mean_of(values) == 2.0
-    assert sum_of(values) == 10.0
+    assert mean_of(values) == plain(mean_of)(values) == 2.0
+    assert sum_of(values) == plain(sum_of)(values) == 10.0
 
 
 def test_a_kernel_is_pickled_by_its_name() -> None:
@@ -85,16 +86,11 @@ def test_a_kernel_is_pickled_by_its_name() -> None:
 
 
 @linking
-def test_literal_arguments_share_one_specialization() -> None:
+def test_literal_arguments_share_one_specialization_without_machine_code_of_its_own() -> None:
     # Where the kernel is on disk, what it calls is not compiled for it.
     translate(of_both_kinds, np.int64(3))
     assert compiled(of_both_kinds)(np.int64(3)) == 3 + 9
     assert len(inner_of(chosen).overloads) == 1
-
-
-@linking
-def test_what_compiled_code_alone_calls_has_no_machine_code_of_its_own() -> None:
-    compiled(of_both_kinds)(np.int64(3))
     twin: Any = compiled(chosen)
     assert not twin.overloads
     # Python may call it nevertheless.

@@ -12,31 +12,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.cli import main
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.failures import UncompilableError
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.compiling.plain_python import PlainRulesWarning
 from glem.core.discovery.candidates import draw_sample
-from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import canonical_positions, group_equal, position_keys
-from glem.core.game.game import Game, final_score, load_game, play
+from glem.core.game.game import load_game
 from glem.core.game.perft import perft
-from glem.core.game.records import GameRecords
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.replay import replay
-from glem.core.search.results import Limits
-from glem.core.search.searcher import Searcher
 from glem.core.tasks.tasks import Workers, run_tasks
-from glem.core.tournament.opening_choice import all_openings
-from tests.core.evaluation.linear_evaluations import linear_evaluation
+from tests.core.cli.terminal import Terminal
 from tests.core.game import plain_game
 from tests.core.game.installed_games import write_distribution
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING, PLAIN, PLAIN_LEARNING, learning_of, mirror_nim
+from tests.core.grading.random_games import random_records
 from tests.core.search.duel_game import Position as Cells
-from tests.oracles.replay import random_game, records_of
 
 ROOT = Path(__file__).parents[3]
 silently = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
@@ -66,99 +60,59 @@ def installed(distribution: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_learning("plain_nim") is PLAIN_LEARNING
 
 
-def random_records(game: Game) -> GameRecords:
-    generator = np.random.default_rng(1)
-    return records_of([random_game(game, generator) for _ in range(30)])
-
-
 # ------------------------------------------------------------------------------------------- everything runs
 
 
-def _perft(learning: Learning) -> Any:
-    return [perft(learning.game, depth) for depth in range(8)]
-
-
-def _replay(learning: Learning) -> Any:
-    records = random_records(learning.game)
-    every = replay(learning.game, records)
-    return [*every.positions, every.move, every.side, every.status, every.final_score, every.move_side]
-
-
-def _duplicates(learning: Learning) -> Any:
-    game = learning.game
-    positions = replay(game, random_records(game)).positions
-    groups = group_equal(game, positions)
-    return [*canonical_positions(game, positions), position_keys(game, positions), groups.first, groups.group]
-
-
-def _openings(learning: Learning) -> Any:
-    return [opening.moves for opening in all_openings(learning.game, 3)]
-
-
-def _features(learning: Learning) -> Any:
-    positions = replay(learning.game, random_records(learning.game)).positions
-    return [learning.features.values(positions), learning.phases.of(positions)]
-
-
-def _candidates(learning: Learning) -> Any:
-    positions = positions_of_records(learning.game, [random_records(learning.game)])
-    return list(draw_sample(positions, 50, seed=3).positions)
-
-
-def _search(learning: Learning) -> Any:
-    searcher = Searcher(learning.game, evaluator_of(linear_evaluation(learning, left=0.25, right=-0.5)))
-    found = searcher.search(learning.game.initial_position, Limits(depth=6), lines=2)
-    return [found.lines, found.nodes, found.selective_depth]
-
-
 @silently
-@pytest.mark.parametrize(
-    "work", [_perft, _replay, _duplicates, _openings, _features, _candidates, _search], ids=lambda work: work.__name__
-)
-def test_the_plain_twin_gives_what_the_compiled_one_gives(work: Any) -> None:
-    compiled_results, plain_results = work(COMPILED_LEARNING), work(PLAIN_LEARNING)
-    for one, other in zip(compiled_results, plain_results, strict=True):
+def test_keys_groups_and_samples_of_the_twins_are_equal() -> None:
+    """What no command below shows."""
+
+    def found(learning: Learning) -> list[Any]:
+        game = learning.game
+        played = replay(game, random_records(game, 30))
+        positions = played.positions
+        groups = group_equal(game, positions)
+        sample = draw_sample(positions_of_records(game, [random_records(game, 30)]), 50, seed=3)
+        return [
+            *positions, played.move, played.side, played.status, played.final_score, played.move_side,
+            *canonical_positions(game, positions), position_keys(game, positions), groups.first, groups.group,
+            *sample.positions, learning.features.values(positions), learning.phases.of(positions),
+        ]  # fmt: skip
+
+    for one, other in zip(found(COMPILED_LEARNING), found(PLAIN_LEARNING), strict=True):
         assert np.array_equal(one, other)
 
 
 @silently
 @pytest.mark.usefixtures("installed")
-def test_every_command_runs_on_plain_rules(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_runs_on_plain_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal) -> None:
     """From generated games to a match: the twins' outputs differ in the game's name and in times alone."""
-
-    def run(*arguments: str) -> Any:
-        with pytest.raises(SystemExit) as exit_info:
-            main(arguments)
-        printed = capsys.readouterr()
-        assert exit_info.value.code == 0, printed.err
-        return _without_times(json.loads(printed.out))
-
+    run = terminal.json
     found: dict[str, list[Any]] = {}
     for name in ("mirror_nim", "plain_nim"):
         folder = tmp_path / name
         folder.mkdir()
         monkeypatch.chdir(folder)
-        alone = ("--workers", "1", "--json")
+        alone = ("--workers", "1")
         games = [f"games/games-{number:06d}.games" for number in range(2)]
         labeller = "model.npz,depth=3"
         found[name] = [
-            run("perft", name, "5", "--json"),
+            run("perft", name, "5"),
             run("generate", name, "-o", "games", "--games", "40", "--games-per-file", "20", "--player", "random",
                 "--openings", "random:1-2", *alone),
-            run("positions", *games, "--game", name, "-o", "positions.parquet", "--merge", "--json"),
-            run("fit", "positions.parquet", "-o", "model.npz", "--validation", "0", "--jobs", "1", "--json"),
-            run("evaluate", "model.npz", "positions.parquet", "--json"),
-            run("explain", "model.npz", "3+2", "--json"),
-            run("search", name, "--evaluation", "model.npz", "--depth", "5", "--json"),
+            run("positions", *games, "--game", name, "-o", "positions.parquet", "--merge"),
+            run("fit", "positions.parquet", "-o", "model.npz", "--validation", "0", "--jobs", "1"),
+            run("evaluate", "model.npz", "positions.parquet"),
+            run("explain", "model.npz", "3+2"),
+            run("search", name, "--evaluation", "model.npz", "--depth", "5"),
             run("label", *games, "--game", name, "-o", "labels.parquet", "--by", labeller, "--sampled", "2", "--even",
                 "1", *alone),
             run("relabel", *games, "--game", name, "-o", "again.parquet", "--by", labeller, "--again",
                 "model.npz,depth=6", "--threshold", "0.1", "--loss", "0.1", *alone),
             run("match", labeller, "random", "--game", name, "--opening-plies", "1", "--opening-count", "3", *alone),
         ]  # fmt: skip
-    assert json.dumps(found["plain_nim"]).replace("plain_nim", "mirror_nim") == json.dumps(found["mirror_nim"])
+    plain, twin = (json.dumps(_without_times(found[name])) for name in ("plain_nim", "mirror_nim"))
+    assert plain.replace("plain_nim", "mirror_nim") == twin
 
 
 def _without_times(value: Any) -> Any:
@@ -174,8 +128,8 @@ def test_one_warning_names_the_function_and_the_reason() -> None:
     game = mirror_nim("warned_nim", play=plain_game.plain_play, legal_moves=plain_game.plain_legal_moves)
     with pytest.warns(PlainRulesWarning) as caught:
         perft(game, 3)
-        replay(game, random_records(game))
-        canonical_positions(game, replay(game, random_records(game)).positions)
+        replay(game, random_records(game, 30))
+        canonical_positions(game, replay(game, random_records(game, 30)).positions)
         learning_of(game, plain_game.plain_write_values).features.values(game.empty_columns(2))
     assert len(caught) == 1
     text = str(caught[0].message)
@@ -195,8 +149,9 @@ def test_only_code_that_reaches_the_function_becomes_plain(name: str, monkeypatc
     game = mirror_nim(f"odd_{name}", **{name: getattr(plain_game, f"plain_{name}")})
     assert game.rules.plain_reason is None
     assert perft(game, 4) == perft(COMPILED, 4)
+    assert COMPILED.rules.plain_reasons == {}
     assert set(game.rules.plain_reasons) == ({name} & {"legal_moves", "play"})
-    records = random_records(game)
+    records = random_records(game, 30)
     assert np.array_equal(replay(game, records).final_score, replay(COMPILED, records).final_score)
     positions = replay(COMPILED, records).positions
     assert np.array_equal(position_keys(game, positions), position_keys(COMPILED, positions))
@@ -204,11 +159,6 @@ def test_only_code_that_reaches_the_function_becomes_plain(name: str, monkeypatc
     assert set(game.rules.plain_reasons) == expected
     if expected:
         assert f"plain_{name}" in (game.rules.plain_reason or "")
-
-
-def test_a_compilable_game_has_no_reason() -> None:
-    assert perft(COMPILED, 3) == 164
-    assert COMPILED.rules.plain_reasons == {}
 
 
 def test_functions_of_no_python_module_run_as_they_are() -> None:
@@ -248,15 +198,6 @@ def _core_mistake(operations: Any, number: Any) -> Any:
 def test_a_mistake_outside_the_functions_stays_an_error() -> None:
     with pytest.raises(UncompilableError):
         compiled(_core_mistake)(Operations("honest", {"strange": _doubled}), np.int64(1))
-
-
-def _lacking(operations: Any, position: Any) -> Any:
-    return final_score(operations, play(operations, position, np.int64(0)))
-
-
-def test_a_missing_operation_stays_an_error() -> None:
-    with pytest.raises(UncompilableError, match="play"):
-        compiled(_lacking)(Operations("lacking", {"final_score": plain_game.final_score}), COMPILED.initial_position)
 
 
 # ------------------------------------------------------------------------------------------- borrowed arrays, workers

@@ -1,5 +1,6 @@
 """Configuration sets: selection, files, symmetry."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -87,14 +88,15 @@ def test_other_contents_are_named(tmp_path: Path) -> None:
 
 def test_wrong_sets_are_refused() -> None:
     table = _table(2, 2)
-    with pytest.raises(BadInputError, match="within the table of 4"):
-        ConfigurationSet.from_relations(table, [[4]])
-    with pytest.raises(BadInputError, match="must ascend"):
-        ConfigurationSet(table, np.array([2, 1]), np.array([0, 2]), np.array([1]), 1)
-    with pytest.raises(BadInputError, match="offsets"):
-        ConfigurationSet(table, np.array([1]), np.array([0, 2]), np.array([1]), 1)
-    with pytest.raises(BadInputError, match="ordered"):
-        RelationTable(np.array([1, 0]), np.array([0, 0]))
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: ConfigurationSet.from_relations(table, [[4]]), "within the table of 4"),
+        (lambda: ConfigurationSet(table, np.array([2, 1]), np.array([0, 2]), np.array([1]), 1), "must ascend"),
+        (lambda: ConfigurationSet(table, np.array([1]), np.array([0, 2]), np.array([1]), 1), "offsets"),
+        (lambda: RelationTable(np.array([1, 0]), np.array([0, 0])), "ordered"),
+    ]
+    for call, text in cases:
+        with pytest.raises(BadInputError, match=text):
+            call()
 
 
 def test_description(othello_learning: Learning) -> None:

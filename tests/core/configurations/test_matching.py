@@ -1,34 +1,55 @@
 """The compiled matcher against naive scans and against the DAG, one position at a time and in batches."""
 
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
-from glem.core.configurations.matching.tables import build_tables
 from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError
-from glem.core.features.learning import Learning
-from glem.core.game.game import Game
-from glem.core.positions.reading import read_records
-from glem.core.positions.replay import replay
-from tests.core.configurations.matching_examples import FEATURES, configuration_set, feature_values, thinned
 from tests.oracles.matching import active_rows, direct_specializations, lists_of, most_specific_rows
 
 SPECIFIC = pytest.mark.parametrize("most_specific", [False, True], ids=["all", "most_specific"])
 
 
+FEATURES = 14
+
+
+def feature_values(positions: int, seed: int) -> NDArray[np.int16]:
+    """Values that depend on one another like neighbouring squares: int16 [N, F]."""
+    generator = np.random.default_rng(seed)
+    values = generator.integers(-1, 3, (positions, FEATURES))
+    for feature in range(1, FEATURES):
+        same = generator.random(positions) < 0.6
+        values[same, feature] = values[same, feature - 1]
+    return values.astype(np.int16)
+
+
+def configuration_set(values: NDArray[np.int16], minimum_matches: int, seed: int) -> ConfigurationSet:
+    """What is mined from values, in a random order; feature 3 has no relation."""
+    named = [feature for feature in range(FEATURES) if feature != 3]
+    mined = mine(values, minimum_matches=minimum_matches, maximum_size=7, features=named).flatten()
+    # The order in which a set arrives must not matter.
+    return mined.select(np.random.default_rng(seed).permutation(len(mined)))
+
+
+def thinned(configurations: ConfigurationSet, share: float, seed: int) -> ConfigurationSet:
+    """A random share of the configurations; no longer closed under taking subsets."""
+    return configurations.select(np.random.default_rng(seed).random(len(configurations)) < share)
+
+
 @pytest.fixture(scope="module", params=[1.0, 0.3], ids=["closed", "thinned"])
 def configurations(request: pytest.FixtureRequest) -> ConfigurationSet:
-    return thinned(configuration_set(feature_values(3000, 1), 400, 1, longest=7), request.param, 1)
+    return thinned(configuration_set(feature_values(3000, 1), 80, 1), request.param, 1)
 
 
 @pytest.fixture(scope="module")
@@ -41,52 +62,22 @@ def expected_rows(configurations: ConfigurationSet, values: np.ndarray, most_spe
     return most_specific_rows(configurations, active) if most_specific else active
 
 
+def assert_same_lists(found: Any, expected: Any) -> None:
+    for found_part, expected_part in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(found_part, expected_part)
+
+
 @SPECIFIC
 @pytest.mark.parametrize("positions", [0, 1, 96, 97, 511, 512, 513, 1100])
 def test_batch_equals_scan(
     configurations: ConfigurationSet, matcher: ConfigurationMatcher, positions: int, most_specific: bool
 ) -> None:
     values = feature_values(positions, 2)
-    bounds, indices = lists_of(expected_rows(configurations, values, most_specific))
+    expected = lists_of(expected_rows(configurations, values, most_specific))
     for layout in (np.ascontiguousarray(values), np.asfortranarray(values)):
-        indptr, found = matcher.active(layout, most_specific)
-        assert (indptr.dtype, found.dtype) == (np.int64, np.int32)
-        np.testing.assert_array_equal(indptr, bounds)
-        np.testing.assert_array_equal(found, indices)
-
-
-@SPECIFIC
-def test_one_equals_dag_and_batch(
-    configurations: ConfigurationSet, matcher: ConfigurationMatcher, most_specific: bool
-) -> None:
-    values = feature_values(120, 3)
-    dag = ConfigurationDAG(configurations)
-    indptr, indices = matcher.active(values, most_specific)
-    for position, row in enumerate(values):
-        found = matcher.active_one(row, most_specific)
-        np.testing.assert_array_equal(found, dag.active(row, most_specific))
-        np.testing.assert_array_equal(found, indices[indptr[position] : indptr[position + 1]])
-
-
-def test_extensions_lead_along_the_arcs_of_the_dag(configurations: ConfigurationSet) -> None:
-    extensions = build_tables(configurations).extensions
-    members = [frozenset(configurations.relations_of(c).tolist()) for c in range(len(configurations))]
-    index = {relations: configuration for configuration, relations in enumerate(members)}
-    counts = configurations.match_counts
-    for general, expected in enumerate(ConfigurationDAG(configurations).specializations):
-        single = extensions.single[extensions.single_offsets[general] : extensions.single_offsets[general + 1]]
-        found = [[index[members[general] | {relation}] for relation in single.tolist()], []]
-        added: set[int] = set()
-        several = slice(extensions.several_offsets[general], extensions.several_offsets[general + 1])
-        for element in extensions.several[several].tolist():
-            added.add(element >> 1)
-            if element & 1:
-                assert len(added) > 1
-                found[1].append(index[members[general] | added])
-                added = set()
-        assert sorted(found[0] + found[1]) == expected
-        for specials in found:
-            assert (np.diff(counts[specials]) <= 0).all()
+        found = matcher.active(layout, most_specific)
+        assert [part.dtype for part in found] == [np.int64, np.int32]
+        assert_same_lists(found, expected)
 
 
 @given(
@@ -100,23 +91,26 @@ def test_any_set_of_configurations(members: set[frozenset[int]], rows: list[list
     configurations = ConfigurationSet.from_relations(table, [sorted(m) for m in members])
     values = np.array(rows, np.int16)
     matcher = ConfigurationMatcher(configurations)
-    for most_specific in (False, True):
-        bounds, indices = lists_of(expected_rows(configurations, values, most_specific))
-        indptr, found = matcher.active(values, most_specific)
-        assert (indptr.tolist(), found.tolist()) == (bounds.tolist(), indices.tolist())
     dag = ConfigurationDAG(configurations)
-    assert dag.specializations == direct_specializations(configurations)
+    arcs = direct_specializations(configurations)
+    assert dag.specializations == arcs
+    assert dag.roots == sorted(set(range(len(configurations))) - {special for specials in arcs for special in specials})
+    for most_specific in (False, True):
+        expected = lists_of(expected_rows(configurations, values, most_specific))
+        found = matcher.active(values, most_specific)
+        assert_same_lists(found, expected)
+        for row, start, end in zip(values, found[0], found[0][1:], strict=False):
+            assert matcher.active_one(row, most_specific).tolist() == found[1][start:end].tolist()
+            assert dag.active(row, most_specific).tolist() == found[1][start:end].tolist()
 
 
 @SPECIFIC
 def test_more_configurations_than_a_slab(most_specific: bool) -> None:
     values = feature_values(600, 4)
-    configurations = thinned(configuration_set(values, 900, 4, longest=8), 0.6, 4)
+    configurations = thinned(configuration_set(values, 11, 4), 0.6, 4)
     assert len(configurations) > 9000
-    bounds, indices = lists_of(expected_rows(configurations, values, most_specific))
-    indptr, found = ConfigurationMatcher(configurations).active(values, most_specific)
-    np.testing.assert_array_equal(indptr, bounds)
-    np.testing.assert_array_equal(found, indices)
+    expected = lists_of(expected_rows(configurations, values, most_specific))
+    assert_same_lists(ConfigurationMatcher(configurations).active(values, most_specific), expected)
 
 
 @SPECIFIC
@@ -144,8 +138,7 @@ def test_jobs_change_nothing(matcher: ConfigurationMatcher, most_specific: bool)
     one = matcher.active(values, most_specific)
     sums = matcher.sums(values, weights, most_specific)
     for jobs in (2, 5):
-        for a, b in zip(one, matcher.active(values, most_specific, jobs=jobs), strict=True):
-            np.testing.assert_array_equal(a, b)
+        assert_same_lists(matcher.active(values, most_specific, jobs=jobs), one)
         np.testing.assert_array_equal(sums, matcher.sums(values, weights, most_specific, jobs=jobs))
 
 
@@ -154,24 +147,11 @@ def test_threads_may_share_a_matcher(matcher: ConfigurationMatcher) -> None:
     alone = [matcher.active_one(row, True) for row in values]
     with ThreadPoolExecutor(4) as threads:
         together = list(threads.map(lambda row: matcher.active_one(row, True), values))
-    for a, b in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_a_matcher_travels_to_another_process(matcher: ConfigurationMatcher) -> None:
-    copy = pickle.loads(pickle.dumps(matcher))
-    row = feature_values(1, 9)[0]
-    np.testing.assert_array_equal(copy.active_one(row), matcher.active_one(row))
-
-
-@SPECIFIC
-def test_values_that_no_relation_names(most_specific: bool) -> None:
-    configurations = configuration_set(feature_values(100, 10), 50, 10)
-    matcher = ConfigurationMatcher(configurations)
-    for value in (-32768, 32767, 7):
-        values = np.full((40, FEATURES), value, np.int16)
-        assert len(matcher.active(values, most_specific)[1]) == 0
-        assert len(matcher.active_one(values[0], most_specific)) == 0
+    assert_same_lists(together, alone)
+    bounds, indices = matcher.active(values, True)
+    assert_same_lists(alone, np.split(indices, bounds[1:-1]))
+    copy = pickle.loads(pickle.dumps(matcher))  # as it travels to another process
+    assert_same_lists(copy.active(values, True), matcher.active(values, True))
 
 
 @SPECIFIC
@@ -179,18 +159,16 @@ def test_no_configurations(most_specific: bool) -> None:
     matcher = ConfigurationMatcher(ConfigurationSet.from_relations(RelationTable(np.zeros(0), np.zeros(0)), []))
     values = feature_values(600, 11)
     indptr, indices = matcher.active(values, most_specific)
-    assert not indptr.any()
-    assert len(indices) == 0
+    assert not indptr.any() and len(indices) == len(matcher.active_one(values[0], most_specific)) == 0
     assert not matcher.sums(values, np.zeros(0, np.float32), most_specific).any()
-    assert matcher.active_one(values[0], most_specific).tolist() == []
 
 
-def test_extreme_values_of_one_feature() -> None:
+def test_extreme_values_and_values_that_no_relation_names() -> None:
     table = RelationTable(np.array([0, 0]), np.array([-32768, 32767]))
     matcher = ConfigurationMatcher(ConfigurationSet.from_relations(table, [[1], [0]]))
-    values = np.array([[32767], [-32768], [0]] * 20, np.int16)
-    assert matcher.active(values)[1][:2].tolist() == [0, 1]
-    assert [matcher.active_one(row).tolist() for row in values[:3]] == [[0], [1], []]
+    values = np.array([[32767], [-32768], [0], [-32767]] * 20, np.int16)
+    assert matcher.active(values)[1].tolist() == [0, 1] * 20
+    assert [matcher.active_one(row).tolist() for row in values[:4]] == [[0], [1], [], []]
 
 
 def test_kernels_are_compiled_once() -> None:
@@ -213,63 +191,33 @@ def test_kernels_are_compiled_once() -> None:
                 assert len(function.signatures) <= types, name
 
 
-class TestErrors:
-    def test_equal_configurations(self) -> None:
-        table = RelationTable(np.array([0, 1]), np.array([1, 1]))
-        twice = ConfigurationSet.from_relations(table, [[0], [0, 1], [0]])
-        with pytest.raises(BadInputError, match="configurations 0 and 2 are equal"):
-            ConfigurationMatcher(twice)
-
-    def test_long_configuration(self) -> None:
-        table = RelationTable(np.arange(70), np.ones(70))
-        with pytest.raises(BadInputError, match="configuration 1 has 65 relations; 64 are the most"):
-            ConfigurationMatcher(ConfigurationSet.from_relations(table, [[0], range(65)]))
-        longest = ConfigurationMatcher(ConfigurationSet.from_relations(table, [[69], range(6, 70)]))
-        assert longest.active_one(np.ones(70, np.int16), most_specific=True).tolist() == [1]
-
-    def test_values(self, matcher: ConfigurationMatcher) -> None:
-        values = feature_values(50, 12)
-        with pytest.raises(BadInputError, match=r"expected 2 dimension\(s\) of int16, found 2 of int64"):
-            matcher.active(values.astype(np.int64))  # type: ignore[arg-type]
-        with pytest.raises(BadInputError, match="found 2 of int16"):
-            matcher.active_one(values)
-        with pytest.raises(BadInputError, match="5 features, but a relation names feature 13"):
-            matcher.active(values[:, :5])
-        with pytest.raises(BadInputError, match="jobs: expected at least 1, found 0"):
-            matcher.active(values, jobs=0)
-
-    def test_weights_and_phases(self, matcher: ConfigurationMatcher) -> None:
-        values = feature_values(50, 13)
-        weights = np.zeros((2, len(matcher)), np.float32)
-        with pytest.raises(BadInputError, match="weights of shape"):
-            matcher.sums(values, weights[:, 1:])
-        with pytest.raises(BadInputError, match=r"phase: a value is outside of 0\.\.1"):
-            matcher.sums(values, weights, phase=np.full(50, 2, np.uint8))
-        with pytest.raises(BadInputError, match="phase: expected 50 integers"):
-            matcher.sums(values, weights, phase=np.zeros(49, np.uint8))
+def test_equal_and_long_configurations_are_refused() -> None:
+    table = RelationTable(np.arange(70), np.ones(70))
+    twice = ConfigurationSet.from_relations(table, [[0], [0, 1], [0]])
+    with pytest.raises(BadInputError, match="configurations 0 and 2 are equal"):
+        ConfigurationMatcher(twice)
+    with pytest.raises(BadInputError, match="configurations 2 and 0 are equal"):
+        ConfigurationDAG(twice)
+    with pytest.raises(BadInputError, match="configuration 1 has 65 relations; 64 are the most"):
+        ConfigurationMatcher(ConfigurationSet.from_relations(table, [[0], range(65)]))
+    longest = ConfigurationMatcher(ConfigurationSet.from_relations(table, [[69], range(6, 70)]))
+    assert longest.active_one(np.ones(70, np.int16), most_specific=True).tolist() == [1]
 
 
-@pytest.mark.shared
-@pytest.mark.repeats  # real positions, in an oracle's half minute; drawn ones are above
-@pytest.mark.parametrize("most_specific", [False, True])
-def test_ten_thousand_real_positions(
-    shared: Path, othello: Game, othello_learning: Learning, most_specific: bool
-) -> None:
-    (games, *_) = read_records(othello, shared / "othello" / "wthor" / "WTH_2001.wtb", chunk_games=700)
-    played = replay(othello, games)
-    chosen = np.random.default_rng(1).permutation(len(played.ply))[:20_000]
-    positions = rows_of(played.positions, chosen)
-    values = othello_learning.features.values(positions)
-    squares = [othello_learning.features.index(f"{file}{rank}") for rank in (1, 2) for file in "abcdefgh"]
-    closed = mine(values[10_000:], minimum_matches=600, maximum_size=6, features=squares).flatten()
-    for configurations in (closed, thinned(closed, 0.5, 2)):
-        matcher = ConfigurationMatcher(configurations)
-        indptr, indices = matcher.active(np.asfortranarray(values[:10_000]), most_specific)
-        for start in range(0, 10_000, 2500):
-            rows = expected_rows(configurations, values[start : start + 2500], most_specific)
-            bounds, expected = lists_of(rows)
-            np.testing.assert_array_equal(indptr[start : start + 2501] - indptr[start], bounds)
-            np.testing.assert_array_equal(indices[indptr[start] : indptr[start + 2500]], expected)
-        for position in range(0, 10_000, 25):
-            found = matcher.active_one(values[position], most_specific)
-            np.testing.assert_array_equal(found, indices[indptr[position] : indptr[position + 1]])
+def test_wrong_arguments_are_named(matcher: ConfigurationMatcher) -> None:
+    values = feature_values(50, 12)
+    long_values: Any = values.astype(np.int64)
+    weights = np.zeros((2, len(matcher)), np.float32)
+    beyond, short = np.full(50, 2, np.uint8), np.zeros(49, np.uint8)
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: matcher.active(long_values), r"expected 2 dimension\(s\) of int16, found 2 of int64"),
+        (lambda: matcher.active_one(values), "found 2 of int16"),
+        (lambda: matcher.active(values[:, :5]), "5 features, but a relation names feature 13"),
+        (lambda: matcher.active(values, jobs=0), "jobs: expected at least 1, found 0"),
+        (lambda: matcher.sums(values, weights[:, 1:]), "weights of shape"),
+        (lambda: matcher.sums(values, weights, phase=beyond), r"phase: a value is outside of 0\.\.1"),
+        (lambda: matcher.sums(values, weights, phase=short), "phase: expected 50 integers"),
+    ]
+    for call, text in cases:
+        with pytest.raises(BadInputError, match=text):
+            call()

@@ -1,8 +1,6 @@
-"""GenConf against the oracle and against another program; limits, threads, resumption."""
+"""GenConf against the oracle and against another program; limits, threads, resumption; gain over generalizations."""
 
 import contextlib
-import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,12 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.mining import mine
+from glem.core.configurations.mining.gain import generalization_gain
 from glem.core.configurations.mining.generation import _sequential_test
 from glem.core.errors import BadInputError
-from tests.killed_programs import end_program_when
 from tests.oracles import mining as oracle
+from tests.oracles.gain import gains
 
 
 def _values(positions: int, features: int, seed: int, kinds: int = 3) -> NDArray[np.int16]:
@@ -121,23 +120,17 @@ def test_sequential_bounds_decide_as_the_paper(confidence: float) -> None:
 
 def test_sequential_test_loses_and_never_adds() -> None:
     values = _values(20_000, 8, 6)
+
+    def sampled(confidence: float, seed: int = 0) -> ConfigurationSet:
+        settings: dict[str, Any] = {"method": "sequential", "chunk_size": 512, "confidence": confidence, "seed": seed}
+        return mine(values, minimum_matches=400, **settings).flatten()
+
     exact = _found(mine(values, minimum_matches=400).flatten())
-    sizes = []
-    for confidence in (0.25, 1.0, 8.0):
-        settings: dict[str, Any] = {"method": "sequential", "chunk_size": 512, "confidence": confidence}
-        found = _found(mine(values, minimum_matches=400, **settings).flatten())
-        assert found.items() <= exact.items()
-        sizes.append(len(found))
-    assert sizes[0] < sizes[1] <= sizes[2] == len(exact)
-
-
-def test_seed_decides_what_the_sequential_test_sees() -> None:
-    values = _values(20_000, 8, 6)
-    one, same, other = (
-        mine(values, minimum_matches=400, method="sequential", chunk_size=512, confidence=0.5, seed=seed).flatten()
-        for seed in (1, 1, 2)
-    )
-    assert _same(one, same) and not _same(one, other)
+    found = [_found(sampled(confidence)) for confidence in (0.25, 1.0, 8.0)]
+    assert all(part.items() <= exact.items() for part in found)
+    assert len(found[0]) < len(found[1]) <= len(found[2]) == len(exact)
+    # The seed decides what it sees.
+    assert _same(sampled(0.5, 1), sampled(0.5, 1)) and not _same(sampled(0.5, 1), sampled(0.5, 2))
 
 
 # -------------------------------------------------------------------------------------- limits, damage
@@ -155,33 +148,29 @@ def test_limits_are_reported() -> None:
     assert "time limit of 0.2 s" in late.incomplete
 
 
+_MANY = np.arange(70_000, dtype=np.int64).reshape(-1, 2) % 30_000
+
+
 @pytest.mark.parametrize(
-    ("settings", "text"),
+    ("values", "settings", "text"),
     [
-        ({"minimum_matches": 0}, "minimal match count"),
-        ({"minimum_matches": 1, "maximum_size": 0}, "maximum size"),
-        ({"minimum_matches": 1, "method": "guess"}, "method"),
-        ({"minimum_matches": 1, "chunk_size": 100}, "multiple of 512"),
-        ({"minimum_matches": 1, "confidence": 0.0}, "confidence"),
-        ({"minimum_matches": 1, "time_limit": 0.0}, "time limit"),
-        ({"minimum_matches": 1, "limit": 0}, "limit"),
-        ({"minimum_matches": 1, "jobs": 0}, "jobs"),
-        ({"minimum_matches": 1, "features": [3]}, "0 to 2"),
+        (_values(10, 3, 0), {"minimum_matches": 0}, "minimal match count"),
+        (_values(10, 3, 0), {"maximum_size": 0}, "maximum size"),
+        (_values(10, 3, 0), {"method": "guess"}, "method"),
+        (_values(10, 3, 0), {"chunk_size": 100}, "multiple of 512"),
+        (_values(10, 3, 0), {"confidence": 0.0}, "confidence"),
+        (_values(10, 3, 0), {"time_limit": 0.0}, "time limit"),
+        (_values(10, 3, 0), {"limit": 0}, "limit"),
+        (_values(10, 3, 0), {"jobs": 0}, "jobs"),
+        (_values(10, 3, 0), {"features": [3]}, "0 to 2"),
+        (np.zeros((3, 2)), {}, "integer matrix"),
+        (np.full((3, 2), 40_000), {}, "int16"),
+        (np.hstack([_MANY, _MANY + 1, _MANY - 5]), {}, "relations are more than"),
     ],
 )
-def test_wrong_settings_are_named(settings: dict, text: str) -> None:
+def test_wrong_arguments_are_named(values: NDArray[Any], settings: dict[str, Any], text: str) -> None:
     with pytest.raises(BadInputError, match=text):
-        mine(_values(10, 3, 0), **settings).flatten()
-
-
-def test_wrong_values_are_named() -> None:
-    with pytest.raises(BadInputError, match="integer matrix"):
-        mine(np.zeros((3, 2)), minimum_matches=1).flatten()
-    with pytest.raises(BadInputError, match="int16"):
-        mine(np.full((3, 2), 40_000), minimum_matches=1).flatten()
-    many = np.arange(70_000, dtype=np.int64).reshape(-1, 2) % 30_000
-    with pytest.raises(BadInputError, match="relations are more than"):
-        mine(np.hstack([many, many + 1, many - 5]), minimum_matches=1).flatten()
+        mine(values, **{"minimum_matches": 1, **settings}).flatten()
 
 
 # ------------------------------------------------------------------------------------------ resumption
@@ -226,22 +215,34 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
         mine(values, minimum_matches=10, checkpoint=folder).flatten()
 
 
-_KILLED = """
-import sys
-import numpy as np
-from glem.core.configurations.mining import mine
-values = np.load(sys.argv[1])
-mine(values, minimum_matches=2, maximum_size=7, checkpoint=sys.argv[2]).flatten()
-"""
+# ---------------------------------------------------------------------------------- gain over generalizations
 
 
-def test_a_killed_run_resumes(tmp_path: Path) -> None:
-    values = _values(3000, 14, 10)
-    np.save(tmp_path / "values.npy", values)
-    folder = tmp_path / "parts"
-    command = [sys.executable, "-c", _KILLED, str(tmp_path / "values.npy"), str(folder)]
-    status, _ = end_program_when(command, lambda: len(list(folder.glob("part-*.npz"))) >= 3)
-    assert status == -signal.SIGKILL, "the program ended before it could be killed"
-    resumed = mine(values, minimum_matches=2, maximum_size=7, checkpoint=folder)
-    straight = mine(values, minimum_matches=2, maximum_size=7)
-    assert _same(resumed.flatten(), straight.flatten())
+def _set_of(configurations: list[frozenset[int]], counts: list[int], relation_count: int) -> ConfigurationSet:
+    table = RelationTable(np.arange(relation_count), np.zeros(relation_count))
+    return ConfigurationSet.from_relations(table, [sorted(members) for members in configurations], counts, 1000)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gains_equal_the_oracle(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    drawn = {frozenset(map(int, generator.choice(8, generator.integers(1, 5), replace=False))) for _ in range(120)}
+    configurations = sorted(drawn, key=sorted)
+    counts = generator.integers(1, 6, len(configurations)).tolist()
+    means = generator.normal(size=len(configurations))
+    found = generalization_gain(_set_of(configurations, counts, 8), means, 0.25, 2.0)
+    np.testing.assert_allclose(found, gains(configurations, counts, means.tolist(), 0.25, 2.0), rtol=1e-12)
+
+
+def test_a_conjunction_that_adds_nothing_gains_nothing() -> None:
+    configurations = [frozenset({0}), frozenset({1}), frozenset({0, 1})]
+    found = generalization_gain(_set_of(configurations, [100, 50, 25], 2), np.array([4.0, 1.0, 4.0]), 0.0, 1.0)
+    assert found.tolist() == pytest.approx([40.0, 50**0.5, 0.0])
+
+
+def test_means_and_deviations_are_checked() -> None:
+    configurations = _set_of([frozenset({0})], [3], 1)
+    with pytest.raises(BadInputError, match="finite means"):
+        generalization_gain(configurations, np.array([np.nan]), 0.0, 1.0)
+    with pytest.raises(BadInputError, match="standard deviation"):
+        generalization_gain(configurations, np.array([1.0]), 0.0, 0.0)

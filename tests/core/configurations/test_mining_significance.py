@@ -1,6 +1,6 @@
 """Label statistics and significance against plain numpy and scipy."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,13 +8,9 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining import (
-    LabelStatistics,
-    label_significance,
-    label_statistics,
-    mine,
-)
+from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.errors import BadInputError
+from tests.oracles.matching import active_rows
 
 
 def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
@@ -22,12 +18,6 @@ def _positions(count: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.flo
     values = generator.integers(-1, 2, (count, 7)).astype(np.int16)
     labels = generator.integers(-32, 33, count) * 2.0 + 9 * ((values[:, 2] == 1) & (values[:, 4] == 0))
     return values, labels
-
-
-def _indicators(configurations: ConfigurationSet, values: NDArray[np.int16]) -> NDArray[np.bool_]:
-    table = configurations.table
-    holds = values[:, table.features] == table.values
-    return np.array([holds[:, configurations.relations_of(k)].all(axis=1) for k in range(len(configurations))])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +38,7 @@ def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> Non
         labels = np.full(2000, -3.5)
     phases = np.random.default_rng(6).integers(0, 3, 2000)
     found = label_statistics(configurations, values, labels, phases=phases, phase_count=4, jobs=2)
-    indicators = _indicators(configurations, values)
+    indicators = active_rows(configurations, values)
     for phase in range(3):
         members = phases == phase
         matched = indicators[:, members]
@@ -70,7 +60,7 @@ def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> Non
 def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) -> None:
     values, labels = _positions(2000, 1)
     statistics = label_statistics(configurations, values, labels)
-    indicators = _indicators(configurations, values)
+    indicators = active_rows(configurations, values)
     plain = label_significance(statistics, correction="none", minimum_matches=15)
     expected = np.array([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
     np.testing.assert_allclose(plain.adjusted[0], expected, rtol=1e-7)
@@ -93,12 +83,9 @@ def test_the_planted_configuration_is_the_strongest() -> None:
 def test_labels_without_relation_pass_no_test() -> None:
     values, labels = _positions(4000, 9)
     mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
-    shuffled = np.random.default_rng(0).permutation(labels)
-    tested = label_significance(label_statistics(mined, values, shuffled), correction="bonferroni", level=0.01)
-    assert not tested.significant.any()
-    assert label_significance(
-        label_statistics(mined, values, shuffled), correction="none", level=0.01
-    ).significant.any()
+    statistics = label_statistics(mined, values, np.random.default_rng(0).permutation(labels))
+    assert not label_significance(statistics, correction="bonferroni", level=0.01).significant.any()
+    assert label_significance(statistics, correction="none", level=0.01).significant.any()
 
 
 def test_positions_of_one_game_count_once() -> None:
@@ -112,28 +99,24 @@ def test_positions_of_one_game_count_once() -> None:
 
 def test_wrong_arguments_are_named(configurations: ConfigurationSet) -> None:
     values, labels = _positions(100, 1)
-    with pytest.raises(BadInputError, match="finite"):
-        label_statistics(configurations, values, np.where(labels > 0, np.nan, labels))
-    with pytest.raises(BadInputError, match="finite"):
-        label_statistics(configurations, values, labels[1:])
-    with pytest.raises(BadInputError, match="phases"):
-        label_statistics(configurations, values, labels, phases=np.full(100, 3), phase_count=3)
-    with pytest.raises(BadInputError, match="feature"):
-        label_statistics(configurations, values[:, :3], labels)
     statistics = label_statistics(configurations, values, labels)
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"level": 0}, "level"),
-        ({"correction": "x"}, "correction"),
-        ({"positions_per_label": 0}, "label"),
+    missing, phases = np.where(labels > 0, np.nan, labels), np.full(100, 3)
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: label_statistics(configurations, values, missing), "finite"),
+        (lambda: label_statistics(configurations, values, labels[1:]), "finite"),
+        (lambda: label_statistics(configurations, values, labels, phases=phases, phase_count=3), "phases"),
+        (lambda: label_statistics(configurations, values[:, :3], labels), "feature"),
+        (lambda: label_significance(statistics, level=0), "level"),
+        (lambda: label_significance(statistics, correction="x"), "correction"),  # type: ignore[arg-type]
+        (lambda: label_significance(statistics, positions_per_label=0), "label"),
     ]
-    for wrong, text in cases:
+    for call, text in cases:
         with pytest.raises(BadInputError, match=text):
-            label_significance(statistics, **wrong)
+            call()
 
 
 def test_no_configurations() -> None:
     values, labels = _positions(100, 1)
     none = ConfigurationSet.from_relations(RelationTable(np.zeros(0), np.zeros(0)), [])
     statistics = label_statistics(none, values, labels)
-    assert isinstance(statistics, LabelStatistics)
     assert len(label_significance(statistics).significant) == 0

@@ -32,32 +32,44 @@ def _begin(operations: Any, position: Any, memory: Any, ply: Any) -> Any:
     return static_score(operations, position, memory.data, memory.accumulators, ply)
 
 
-def _step(operations: Any, before: Any, move: Any, after: Any, memory: Any, ply: Any) -> Any:
-    update(operations, before, move, after, memory.data, memory.accumulators, ply)
-    return static_score(operations, after, memory.data, memory.accumulators, ply + np.int64(1))
-
-
-def line_scores(
-    evaluator: Evaluator, positions: Sequence[Any], moves: Sequence[int], *, plain: bool, first: int = 0
-) -> list[int]:
-    """Scores of the positions of a line: from scratch at ply ``first`` of the accumulators, then move by move."""
-    fields = Memory(evaluator.data, evaluator.empty_accumulators(first + len(positions)))
-    memory: Any = fields if plain else Borrowed(fields)
-    begin, step = (_begin, _step) if plain else (compiled(_begin), compiled(_step))
-    scores = [int(begin(evaluator.operations, positions[0], memory, np.int64(first)))]
-    for place, move in enumerate(moves):
-        before, after = positions[place : place + 2]
-        ply = np.int64(first + place)
-        scores.append(int(step(evaluator.operations, before, np.int64(move), after, memory, ply)))
-    return scores
-
-
 def _update(operations: Any, before: Any, move: Any, after: Any, memory: Any, ply: Any) -> None:
     update(operations, before, move, after, memory.data, memory.accumulators, ply)
 
 
 def _score(operations: Any, position: Any, memory: Any, ply: Any) -> Any:
     return static_score(operations, position, memory.data, memory.accumulators, ply)
+
+
+class _Scores:
+    """Scores in the accumulators of one search, plain or compiled."""
+
+    def __init__(self, evaluator: Evaluator, plies: int, *, plain: bool) -> None:
+        fields = Memory(evaluator.data, evaluator.empty_accumulators(plies))
+        self._memory: Any = fields if plain else Borrowed(fields)
+        self._operations = evaluator.operations
+        functions: list[Any] = [_begin, _update, _score]
+        self._begin, self._update, self._score = functions if plain else map(compiled, functions)
+
+    def begin(self, position: Any, ply: int) -> int:
+        return int(self._begin(self._operations, position, self._memory, np.int64(ply)))
+
+    def update(self, before: Any, move: int, after: Any, ply: int) -> None:
+        self._update(self._operations, before, np.int64(move), after, self._memory, np.int64(ply))
+
+    def score(self, position: Any, ply: int) -> int:
+        return int(self._score(self._operations, position, self._memory, np.int64(ply)))
+
+
+def line_scores(
+    evaluator: Evaluator, positions: Sequence[Any], moves: Sequence[int], *, plain: bool, first: int = 0
+) -> list[int]:
+    """Scores of the positions of a line: from scratch at ply ``first`` of the accumulators, then move by move."""
+    scorer = _Scores(evaluator, first + len(positions), plain=plain)
+    scores = [scorer.begin(positions[0], first)]
+    for ply, (move, before, after) in enumerate(zip(moves, positions, positions[1:], strict=False), first):
+        scorer.update(before, move, after, ply)
+        scores.append(scorer.score(after, ply + 1))
+    return scores
 
 
 def tree_scores(
@@ -68,16 +80,12 @@ def tree_scores(
     Up to three moves of every position are made and taken back. Some positions are scored before their moves are made
     (to sort moves, say), some after all of them were taken back, some twice, some never.
     """
-    fields = Memory(evaluator.data, evaluator.empty_accumulators(depth + 1))
-    memory: Any = fields if plain else Borrowed(fields)
-    change, score = (_update, _score) if plain else (compiled(_update), compiled(_score))
-    begin = _begin if plain else compiled(_begin)
-    operations = evaluator.operations
-    positions, scores = [root], [int(begin(operations, root, memory, np.int64(0)))]
+    scorer = _Scores(evaluator, depth + 1, plain=plain)
+    positions, scores = [root], [scorer.begin(root, 0)]
 
     def note(position: Any, ply: int) -> None:
         positions.append(position)
-        scores.append(int(score(operations, position, memory, np.int64(ply))))
+        scores.append(scorer.score(position, ply))
 
     def visit(before: Any, ply: int) -> None:
         first, last = generator.integers(2, size=2)
@@ -86,7 +94,7 @@ def tree_scores(
         if ply < depth:
             for move in generator.permutation(game.list_legal_moves(before))[:3]:
                 after = game.play(before, int(move))
-                change(operations, before, np.int64(move), after, memory, np.int64(ply))
+                scorer.update(before, move, after, ply)
                 visit(after, ply + 1)
         if last:
             note(before, ply)

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
+from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
+from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
-from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
+from tests.core.evaluation.evaluator_scores import random_line
 
 
 def linear_evaluation(learning: Learning, *, link: Link = IDENTITY, **weights: float) -> LinearEvaluation:
@@ -55,6 +58,52 @@ def random_weights(
         linear_weights=tables[2],
         **options,
     )
+
+
+def random_evaluation(learning: Learning, generator: np.random.Generator, **options: Any) -> LinearEvaluation:
+    """Random patterns, configurations and linear features of any kind, with random weights."""
+    features = learning.features
+
+    def some(count: int) -> list[int]:
+        return [int(feature) for feature in generator.permutation(len(features))[:count]]
+
+    patterns = []
+    for number in range(int(generator.integers(1, 9))):
+        members: list[int] = []
+        for feature in some(6):
+            size = np.prod([features[member].cardinality for member in (*members, feature)], dtype=object)
+            if size <= MAX_TABLE_SIZE and can_be_pattern(features, (*members, feature)):
+                members.append(feature)
+        if members:
+            patterns.append(Pattern(f"pattern {number}", tuple(members)))
+    # Relations that hold in some position, so that configurations are active.
+    positions, _ = random_line(learning.game, generator)
+    holding = [features.values_of(position) for position in positions]
+    relations = sorted({(feature, int(values[feature])) for values in holding for feature in some(5)})
+    known = {relation: place for place, relation in enumerate(relations)}
+    chosen = set()
+    for values in holding:
+        active = [known[relation] for relation in enumerate(values.tolist()) if relation in known]
+        # Specializations of each other by one relation and by more, not closed under taking subsets.
+        order = generator.permutation(active).tolist()
+        chosen |= {tuple(sorted(order[:size])) for size in (1, 2, 4)}
+    return random_weights(
+        learning,
+        generator,
+        patterns=PatternSet(features, tuple(patterns)),
+        configurations=ConfigurationSet.from_relations(RelationTable(*np.array(relations).T), sorted(chosen - {()})),
+        linear=tuple(some(3)),
+        **options,
+    )
+
+
+def can_be_pattern(features: AtomicFeatures, members: tuple[int, ...]) -> bool:
+    """Whether the symmetries leave the features' ranges as they are."""
+    try:
+        PatternSet(features, (Pattern("tried", members),))
+    except BadInputError:
+        return False
+    return True
 
 
 def change_header(path: Path, change: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 """Sums of pattern weights: the vector code against the plain functions and the oracle."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,19 +63,24 @@ def _arrays(seed: int) -> Arrays:
     )
 
 
+def _assert_all_write_the_same(function: Any, arrays: Callable[[int], Any], seed: int, *integers: Any) -> None:
+    """Compiled code leaves the words that the plain function leaves, on arrays and on borrowed ones."""
+    plain, fast, lent = (arrays(seed) for _ in range(3))
+    function(plain, *integers)
+    compiled(function)(fast, *integers)
+    compiled(function)(Borrowed(lent), *integers)
+    for written in (fast, lent):
+        np.testing.assert_array_equal(written.words, plain.words)
+
+
 def _add(memory: Any, target: Any, row: Any, first: Any, count: Any) -> None:
     add_multiples(memory.words, target, memory.rows, row, memory.members, first, count, memory.values)
 
 
-@pytest.mark.parametrize("borrowed", [True, False])
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 5), st.integers(0, 2 * BLOCK), st.integers(0, 2), st.integers(0, 4), st.integers(0, 4))
-def test_multiples_of_rows(borrowed: bool, seed: int, target: int, row: int, first: int, count: int) -> None:
-    plain, fast = _arrays(seed), _arrays(seed)
-    integers = tuple(map(np.int64, (target, row, first, count)))
-    _add(plain, *integers)
-    compiled(_add)(Borrowed(fast) if borrowed else fast, *integers)
-    np.testing.assert_array_equal(fast.words, plain.words)
+def test_multiples_of_rows(seed: int, target: int, row: int, first: int, count: int) -> None:
+    _assert_all_write_the_same(_add, _arrays, seed, *map(np.int64, (target, row, first, count)))
 
 
 class Words(NamedTuple):
@@ -91,13 +96,11 @@ def _mark(memory: Any, first: Any, count: Any) -> Any:
 
 def test_values_share_the_memory_of_words() -> None:
     """A game's function may use them as the array that it gets elsewhere."""
-    for argument in (Words(np.zeros(8, np.uint16)), Borrowed(Words(np.zeros(8, np.uint16)))):
-        assert compiled(_mark)(argument, np.int64(3), np.int64(4)) == 4
-        words = argument.words if isinstance(argument, Words) else argument.fields.words
-        assert words.tolist() == [0, 0, 0, (1 << 16) - 2, 7, 7, 7, 0]
-    plain = Words(np.zeros(8, np.uint16))
-    assert _mark(plain, np.int64(3), np.int64(4)) == 4
-    assert plain.words.tolist() == [0, 0, 0, (1 << 16) - 2, 7, 7, 7, 0]
+    plain, fast, lent = (Words(np.zeros(8, np.uint16)) for _ in range(3))
+    for function, argument in ((_mark, plain), (compiled(_mark), fast), (compiled(_mark), Borrowed(lent))):
+        assert function(argument, np.int64(3), np.int64(4)) == 4
+    for marked in (plain, fast, lent):
+        assert marked.words.tolist() == [0, 0, 0, (1 << 16) - 2, 7, 7, 7, 0]
 
 
 class Memory(NamedTuple):
@@ -202,36 +205,20 @@ def _sum_entries(memory: Any, first: Any, count: Any, table: Any) -> Any:
     return sum_entries(memory.words, first, count, memory.starts, memory.weights, table)
 
 
-@pytest.mark.parametrize("borrowed", [True, False])
 @settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 5),
-    source=st.integers(0, 2 * ROW_WORDS),
-    target=st.integers(0, 3 * ROW_WORDS + 1),
-    first=st.integers(0, TABLE_ROWS - 1),
+    places=st.tuples(st.integers(0, 2 * ROW_WORDS), st.integers(0, 3 * ROW_WORDS + 1), st.integers(0, TABLE_ROWS - 1)),
     factor=st.integers(-3, 3),
     chosen=BITS,
     others=st.integers(-3, 3),
 )
-def test_changed_rows(
-    borrowed: bool, seed: int, source: int, target: int, first: int, factor: int, chosen: int, others: int
-) -> None:
+def test_changed_rows(seed: int, places: tuple[int, int, int], factor: int, chosen: int, others: int) -> None:
     """Rows may overlap and begin anywhere."""
-    plain, fast = _tables(seed), _tables(seed)
-    integers = (
-        np.int64(source),
-        np.int64(target),
-        np.int64(first),
-        np.int64(factor),
-        np.uint64(chosen),
-        np.int64(others),
-    )
-    _change(plain, *integers)
-    compiled(_change)(Borrowed(fast) if borrowed else fast, *integers)
-    np.testing.assert_array_equal(fast.words, plain.words)
+    integers = (*map(np.int64, (*places, factor)), np.uint64(chosen), np.int64(others))
+    _assert_all_write_the_same(_change, _tables, seed, *integers)
 
 
-@pytest.mark.parametrize("borrowed", [True, False])
 @settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 5),
@@ -239,11 +226,12 @@ def test_changed_rows(
     count=st.integers(0, ROW_WORDS // SUMMED_TOGETHER),
     table=st.integers(0, 1 << 16),
 )
-def test_sums_of_entries(borrowed: bool, seed: int, first: int, count: int, table: int) -> None:
+def test_sums_of_entries(seed: int, first: int, count: int, table: int) -> None:
     memory = _tables(seed)
     integers = (np.int64(first), np.int64(SUMMED_TOGETHER * count), np.int64(table))
     expected = _sum_entries(memory, *integers)
-    assert compiled(_sum_entries)(Borrowed(memory) if borrowed else memory, *integers) == expected
+    for argument in (memory, Borrowed(memory)):
+        assert compiled(_sum_entries)(argument, *integers) == expected
 
 
 def test_rows_are_aligned() -> None:

@@ -8,16 +8,14 @@ import pytest
 from attrs import evolve
 
 from glem.core.compiling.columns import rows_of
-from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.evaluation.comparing import compare_evaluations
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
 from glem.core.features.learning import Learning
-from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from tests.core.evaluation.evaluator_scores import random_line
-from tests.core.evaluation.linear_evaluations import change_header, random_weights
+from tests.core.evaluation.linear_evaluations import change_header, random_evaluation
 from tests.oracles.evaluation import evaluation_sum
 
 
@@ -32,24 +30,7 @@ def positions(othello_learning: Learning) -> Any:
 
 @pytest.fixture(scope="module")
 def evaluation(othello_learning: Learning) -> LinearEvaluation:
-    """Random weights over patterns, configurations and linear features."""
-    generator = np.random.default_rng(5)
-    features = othello_learning.features
-    sets = othello_learning.pattern_sets["logistello"]
-    table = RelationTable(np.repeat(np.arange(64), 3), np.tile(np.arange(3), 64))
-    chosen = {
-        tuple(sorted(int(3 * square + generator.integers(3)) for square in generator.choice(64, size, replace=False)))
-        for size in (1, 2, 3)
-        for _ in range(60)
-    }
-    return random_weights(
-        othello_learning,
-        generator,
-        patterns=PatternSet.from_names(features, {name: sets[name] for name in ("diagonal_4", "corner_3x3")}),
-        configurations=ConfigurationSet.from_relations(table, sorted(chosen)),
-        linear=tuple(features.index(name) for name in othello_learning.linear),
-        provenance={"weights": "random"},
-    )
+    return random_evaluation(othello_learning, np.random.default_rng(5), provenance={"weights": "random"})
 
 
 @pytest.mark.parametrize("most_specific", [True, False])
@@ -140,14 +121,12 @@ def test_a_header_that_does_not_fit_is_explained(
 
 
 def test_shapes_and_values_are_checked(othello_learning: Learning) -> None:
-    with pytest.raises(BadInputError, match="bias has shape"):
-        LinearEvaluation(learning=othello_learning, bias=np.zeros(3, np.float32))
-    with pytest.raises(BadInputError, match="linear_weights have shape"):
-        LinearEvaluation(learning=othello_learning, bias=np.zeros(13, np.float32), linear=(3,))
-    with pytest.raises(BadInputError, match="not finite"):
-        LinearEvaluation(
-            learning=othello_learning,
-            bias=np.zeros(13, np.float32),
-            linear=(3,),
-            linear_weights=np.full((13, 1), np.nan, np.float32),
-        )
+    bias = np.zeros(13, np.float32)
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"bias": bias[:3]}, "bias has shape"),
+        ({"bias": bias, "linear": (3,)}, "linear_weights have shape"),
+        ({"bias": bias, "linear": (3,), "linear_weights": np.full((13, 1), np.nan, np.float32)}, "not finite"),
+    ]
+    for arguments, text in cases:
+        with pytest.raises(BadInputError, match=text):
+            LinearEvaluation(othello_learning, **arguments)

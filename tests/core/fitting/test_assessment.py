@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins, phase_errors
+from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins
 from tests.othello import LEARNING
 
 
@@ -26,7 +26,7 @@ def test_errors_add_up_chunk_by_chunk(generator: np.random.Generator) -> None:
         )
         assert sums.mean_absolute[k] == pytest.approx(np.average(np.abs(differences[here]), weights=weight[here]))
         assert (sums.counts[k], sums.weights[k]) == (here.sum(), pytest.approx(weight[here].sum()))
-    by_phase = phase_errors(predicted, label, group, 11, weight)
+    by_phase = ErrorSums(11).add(predicted, label, group, weight).root_mean_square
     np.testing.assert_allclose(by_phase, [*sums.root_mean_square[:-1], np.nan, np.nan, sums.root_mean_square[-1]])
 
 

@@ -96,7 +96,7 @@ def alive(game: Game, key: tuple[int, int]) -> bool:
 def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluator: Evaluator) -> None:
     position = position_at(some_positions(OTHELLO, 1).positions, 0)
     with pytest.raises(BadInputError, match="cannot draw -1 positions"):
-        PositionSampler(OTHELLO, evaluator, -1)
+        SearchLabelling(parse_player("depth=2"), sampled=-1)
     every = PositionSampler(OTHELLO, evaluator, 1 << 14)
     every.begin(0)
     Searcher(OTHELLO, every.evaluator).search(position, Limits(depth=2))

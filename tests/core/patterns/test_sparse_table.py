@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
-from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import SparsePatterns
 from glem.core.patterns.sparse_table import SparseTable
 
@@ -86,47 +85,24 @@ def canonical(learning: Learning, row: Any, square_names: tuple[str, ...]) -> li
     return [min(found) for found in readings.values()]
 
 
-def test_large_pattern_equals_a_dictionary(othello_learning: Learning) -> None:
+def test_patterns_equal_dictionaries(othello_learning: Learning) -> None:
+    names = {"two rows": TWO_ROWS, "edge": TWO_ROWS[:8], "corner": ("a1", "b1", "a2", "b2")}
     values = squares(othello_learning, 600, 1)
-    patterns = SparsePatterns.count(
-        othello_learning.features, {"two rows": TWO_ROWS}, lambda: [values[:250], values[250:]], 5
-    )
-    counts: Counter[tuple[int, ...]] = Counter()
-    for row in values:
-        counts.update(set(canonical(othello_learning, row, TWO_ROWS)))
-    valid = sorted(contents for contents, count in counts.items() if count >= 5)
-    assert 4 < len(valid) == patterns.weight_count < len(counts)
-    assert patterns.match_counts[0].tolist() == [counts[contents] for contents in valid]
-    described = [tuple(relation.value for relation in patterns.describe(weight)[1]) for weight in range(len(valid))]
-    assert described == valid
-    row_starts, found = patterns.active(values)
-    for number, row in enumerate(values):
-        expected = sorted(
-            valid.index(contents) for contents in canonical(othello_learning, row, TWO_ROWS) if contents in valid
-        )
-        assert found[row_starts[number] : row_starts[number + 1]].tolist() == expected
-
-
-def test_small_pattern_equals_the_dense_set(othello_learning: Learning) -> None:
-    features = othello_learning.features
-    names = {"edge": TWO_ROWS[:8], "corner": ("a1", "b1", "a2", "b2")}
-    values = squares(othello_learning, 400, 2)
-    dense = PatternSet.from_names(features, names)
-    sparse = SparsePatterns.count(features, names, lambda: [values], 3)
-    counts = np.zeros(dense.weight_count)
-    for row in dense.indices(values).T:
-        counts[np.unique(row + dense.column_offsets)] += 1
-    valid = np.flatnonzero(counts >= 3)
-    assert np.concatenate(sparse.match_counts).tolist() == counts[valid].tolist()
-    assert [sparse.describe(weight) for weight in range(len(valid))] == [
-        dense.describe(int(weight)) for weight in valid
+    patterns = SparsePatterns.count(othello_learning.features, names, lambda: [values[:250], values[250:]], 5)
+    contents_of = [
+        [(name, contents) for name in names for contents in canonical(othello_learning, row, names[name])]
+        for row in values
     ]
-    number = np.full(dense.weight_count, -1)
-    number[valid] = np.arange(len(valid))
-    expected = np.sort(number[dense.indices(values) + dense.column_offsets[:, None]].T, axis=1)
-    row_starts, found = sparse.active(values)
-    np.testing.assert_array_equal(found, expected[expected >= 0])
-    np.testing.assert_array_equal(np.diff(row_starts), (expected >= 0).sum(axis=1))
+    counts = Counter(pair for contents in contents_of for pair in set(contents))
+    valid = sorted((pair for pair in counts if counts[pair] >= 5), key=lambda pair: ([*names].index(pair[0]), pair[1]))
+    assert 12 < len(valid) == patterns.weight_count < len(counts)
+    assert np.concatenate(patterns.match_counts).tolist() == [counts[pair] for pair in valid]
+    described = [patterns.describe(weight) for weight in range(len(valid))]
+    assert [(name, tuple(relation.value for relation in relations)) for name, relations in described] == valid
+    weight_of = {pair: weight for weight, pair in enumerate(valid)}
+    row_starts, found = patterns.active(values)
+    for contents, start, end in zip(contents_of, row_starts, row_starts[1:], strict=False):
+        assert found[start:end].tolist() == sorted(weight_of[pair] for pair in contents if pair in weight_of)
 
 
 def test_too_large_a_pattern_is_refused(othello_learning: Learning) -> None:
