@@ -64,7 +64,7 @@ class Tree(NamedTuple):
     keys: list[list[Key]]
 
 
-def tree_of(game: Game, records: GameRecords, symmetries: bool) -> Tree:
+def tree_of(game: Game, records: GameRecords) -> Tree:
     """Replay all games by the plain rules; every game must end properly or stop early."""
     successors: dict[Key, list[Key]] = defaultdict(list)
     results: dict[Key, list[float]] = defaultdict(list)
@@ -72,7 +72,7 @@ def tree_of(game: Game, records: GameRecords, symmetries: bool) -> Tree:
     keys = []
     for number in range(len(records)):
         played = replay_game(game, records.moves_of(number).tolist())
-        path = [smallest_image(game, step.position, symmetries) for step in played.steps]
+        path = [smallest_image(game, step.position, symmetries=True) for step in played.steps]
         for parent, child in pairwise(path):
             successors[parent].append(child)
         made = 0
