@@ -2,11 +2,14 @@
 
 import math
 from collections import defaultdict
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
+from glem.core.positions.replay import FINISHED, UNFINISHED
 from tests.oracles.positions import smallest_image
+from tests.oracles.replay import replay_game
 
 Key = Any
 
@@ -68,29 +71,18 @@ def tree_of(game: Game, records: GameRecords) -> Tree:
     exact: dict[Key, float] = {}
     keys = []
     for number in range(len(records)):
-        position, side, made = game.initial_position, 1, 0
-        pending = [int(move) for move in records.moves_of(number)]
-        path: list[Key] = []
-        while True:
-            key = smallest_image(game, position, symmetries=True)
-            if path:
-                successors[path[-1]].append(key)
-            path.append(key)
+        played = replay_game(game, records.moves_of(number).tolist())
+        path = [smallest_image(game, step.position, symmetries=True) for step in played.steps]
+        for parent, child in pairwise(path):
+            successors[parent].append(child)
+        made = 0
+        for key, step in zip(path, played.steps, strict=True):
             if made == records.theoretical_ply[number]:
-                exact[key] = side * float(records.theoretical_score[number])
-            legal = game.list_legal_moves(position)
-            if not legal:
-                results[key].append(game.final_score(position))
-                break
-            if not pending:
-                break
-            if pending[0] in legal:
-                move = pending.pop(0)
-                made += move != game.pass_move
-            else:
-                assert legal == [game.pass_move]
-                move = legal[0]
-            position, side = game.play(position, move), -side
+                exact[key] = step.side * float(records.theoretical_score[number])
+            made += step.move != game.pass_move
+        assert played.status in {FINISHED, UNFINISHED}
+        if played.status == FINISHED:
+            results[path[-1]].append(game.final_score(played.steps[-1].position))
         keys.append(path)
     means = {key: sum(values) / len(values) for key, values in results.items()}
     return Tree(dict(successors), means, exact, keys)

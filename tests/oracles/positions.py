@@ -4,6 +4,8 @@ from collections import defaultdict
 from typing import Any
 
 from glem.core.game.game import Game
+from glem.core.positions.replay import FINISHED
+from tests.oracles.replay import replay_game
 
 
 def smallest_image(game: Game, position: Any, symmetries: bool) -> tuple[int, ...]:
@@ -29,31 +31,24 @@ def merged(game: Game, rows: list[tuple[Any, float, float]], symmetries: bool) -
 def labelled(
     game: Game, moves: list[int], kind: str, exact_score: float | None, exact_move: int
 ) -> list[tuple[Any, int, float]]:
-    """Position, ply and label of every position of a finished game that has a label, the last one left out."""
-    position, side, ply, made = game.initial_position, 1, 0, 0
-    seen = []
-    pending = list(moves)
-    while not game.is_over(position):
-        seen.append((position, side, ply, made))
-        buffer = [0] * game.max_moves
-        legal = buffer[: game.legal_moves(position, buffer, 0)]
-        if legal == [game.pass_move]:
-            move = game.pass_move
-        else:
-            move = pending.pop(0)
-            made += 1
-        assert move in legal
-        position, side, ply = game.play(position, move), -side, ply + 1
-    result = side * game.final_score(position)
+    """Position, ply and label of every position of a finished game that has a label, the last one left out.
+
+    The moves are without passes.
+    """
+    played = replay_game(game, moves)
+    assert played.status == FINISHED
+    result = played.final_score
     labels = []
-    for position, side, ply, before in seen:
+    before = 0
+    for ply, (position, side, move) in enumerate(played.steps[:-1]):
         label: float | None = result
         if kind == "theoretical":
             label = exact_score if exact_score is not None and (before <= exact_move or exact_score == result) else None
         elif kind == "auto" and exact_score is not None:
-            faded = max(0, before - exact_move) / max(1, made - exact_move) * 1.5
+            faded = max(0, before - exact_move) / max(1, len(moves) - exact_move) * 1.5
             share = max(0.0, 1.0 - faded)
             label = share * exact_score + (1 - share) * result
         if label is not None:
             labels.append((position, ply, side * label))
+        before += move != game.pass_move
     return labels

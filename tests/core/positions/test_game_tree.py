@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.game_tree import GameTree, label_changes, propagate
 from glem.core.positions.labels import positions_of_records
-from glem.core.positions.reading import read_records
 from tests.core.positions.test_positions import assert_same
 from tests.oracles import game_tree as oracle
 from tests.oracles.replay import random_game, records_of
@@ -171,17 +168,3 @@ def test_changes_are_counted_by_phase() -> None:
     assert (first.name, first.positions, first.changed, first.turned) == ("early", 1, 0, 0)
     assert (second.positions, second.changed, second.turned, second.mean_change) == (2, 2, 1, 3.0)
     assert (total.name, total.positions, total.changed) == ("all", 3, 2)
-
-
-@pytest.mark.shared
-def test_tournament_labels_change_most_in_the_opening(othello: Game, othello_learning: Learning, shared: Path) -> None:
-    records = read_records(othello, shared / "othello" / "wthor" / "WTH_2010.wtb")
-    tree = GameTree.from_records(othello, records)
-    phases = othello_learning.phases
-    value = tree.propagate(exact=np.full(len(tree), np.nan, np.float32))
-    phase = phases.of(tree.played.positions)
-    rows = label_changes(tree.labels_of_games("result"), value[tree.node], phase, phases.names)
-    shares = [row.changed / row.positions for row in rows[:-1]]
-    assert shares == sorted(shares, reverse=True)
-    assert shares[0] > 0.5
-    assert shares[-1] < 0.001

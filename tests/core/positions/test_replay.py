@@ -22,13 +22,14 @@ OTHELLO = load_game("othello")
 
 
 def check(game: Game, games: Sequence[Sequence[int]], firsts: Sequence[Step] = ()) -> None:
-    """Every column of the replay equals the oracle's; the games may begin at steps of their own."""
+    """Every column of the replay equals the oracle's; games may begin each at a step of its own."""
     records = records_of(games)
     if firsts:
         fields = zip(*(step.position for step in firsts), strict=True)
         starts = game.position_type(*map(np.array, fields))
         records = attrs.evolve(records, starts=starts, start_side=np.array([step.side for step in firsts], np.int8))
     whole = replay(game, records)
+    assert len(replay(game, records.select(slice(0, 0))).status) == 0
     assert whole.offsets[0] == 0
     assert len(whole.record) == whole.offsets[-1]
     for index, moves in enumerate(games):
