@@ -241,13 +241,13 @@ def find_candidates(
     statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
     # The positions of a game share their result.
     per_label = max(1.0, len(sample) / sample.game_count) if sample.game_count else 1.0
-    significance = label_significance(statistics, level=plan.level, positions_per_label=per_label)
-    overall = float(statistics.label_totals[0] / len(sample))
-    deviation = float(np.sqrt(max(statistics.label_squares[0] / len(sample) - overall**2, 0)))
+    significant = label_significance(statistics, positions_per_label=per_label) <= plan.level
+    overall = float(statistics.label_total / len(sample))
+    deviation = float(np.sqrt(max(statistics.label_squares / len(sample) - overall**2, 0)))
     if not deviation > 0:
         raise BadInputError("all labels are equal: no configuration can be significant")
-    gains = np.abs(generalization_gain(mined, statistics.means[0], overall, deviation * np.sqrt(per_label)))
-    significant, gaining = significance.significant, gains >= plan.least_gain
+    gains = np.abs(generalization_gain(mined, statistics.means, overall, deviation * np.sqrt(per_label)))
+    gaining = gains >= plan.least_gain
     chosen = np.flatnonzero(significant & gaining)
     if len(chosen) == 0:
         greatest = float(np.nan_to_num(gains).max())

@@ -338,7 +338,7 @@ def discover(
         if len(configurations):
             values = learning.features.values(sample.positions)
             statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
-            correlations = np.nan_to_num(statistics.correlations()[0])
+            correlations = np.nan_to_num(statistics.correlations())
             configurations.save(folder / "mined.npz")
         else:
             # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.

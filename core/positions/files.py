@@ -326,7 +326,6 @@ def merge_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
-    symmetries: bool = True,
     keep_spread: bool = False,
     positions_in_memory: int = 1 << 20,
 ) -> int:
@@ -340,7 +339,7 @@ def merge_file(
     ----------
     source, target
         Parquet files; they may be the same.
-    symmetries, keep_spread
+    keep_spread
         See :meth:`Positions.merge_duplicates <glem.core.positions.positions.Positions.merge_duplicates>`.
     positions_in_memory
         Different positions that are held at a time.
@@ -358,9 +357,9 @@ def merge_file(
         if parts > 1:
             folder = stack.enter_context(temporary_folder(target))
             paths = [folder / f"{part}.parquet" for part in range(parts)]
-            _deal(source, game, paths, symmetries)
+            _deal(source, game, paths)
         for path in paths:
-            merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
+            merger = Merger(keep_spread=keep_spread)
             for chunk in stream_positions(path, positions_in_memory, game):
                 merger.add(chunk)
             writer.append(merger.merged())
@@ -389,12 +388,12 @@ def keep_unseen(
     return writer.count
 
 
-def _deal(source: str | os.PathLike[str], game: Game, paths: list[Path], symmetries: bool) -> None:
+def _deal(source: str | os.PathLike[str], game: Game, paths: list[Path]) -> None:
     header = read_header(source, game)
     with contextlib.ExitStack() as stack:
         writers = [stack.enter_context(PositionWriter(path, game, header.label_kind, packed=False)) for path in paths]
         for chunk in stream_positions(source, game=game):
-            keys = scatter(position_keys(game, chunk.positions, symmetries=symmetries), 0)
+            keys = scatter(position_keys(game, chunk.positions), 0)
             places = (keys % np.uint64(len(paths))).astype(np.uint8)
             dealt = chunk.select(np.argsort(places, kind="stable"))
             ends = np.cumsum(np.bincount(places, minlength=len(paths))).tolist()

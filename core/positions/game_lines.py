@@ -21,7 +21,7 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game, RecordFormat
 from glem.core.game.records import GameRecords
-from glem.core.game.whole_numbers import whole_number
+from glem.core.game.whole_numbers import read_whole_number
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.validation import BadRecords, validated
 
@@ -30,7 +30,6 @@ SUFFIX = ".games"
 _HEADER = "# glem games 1"
 _FIELDS = 4
 _MOST_PLIES = (1 << 15) - 1
-_SHOWN = 80
 
 
 def _header(game: Game) -> str:
@@ -81,21 +80,14 @@ def _parsed(text: str, parse_move: Callable[[str], int], bounds: tuple[int, int]
         if len(fields) != _FIELDS:
             raise BadInputError(f"it has {len(fields)} fields between tabs, expected {_FIELDS}")
         moves = [parse_move(word) for word in fields[0].split()]
-        score = _whole(fields[1], "its score", *bounds) if fields[1] else math.nan
+        score = read_whole_number(fields[1], "its score", *bounds) if fields[1] else math.nan
         if not fields[2] and not fields[3]:
             return _Line(moves, score)
-        exact = _whole(fields[2], "its exact score", *bounds)
-        most = min(len(moves), _MOST_PLIES)
-        return _Line(moves, score, exact, _whole(fields[3], "the number of moves before its exact score", 0, most))
+        exact = read_whole_number(fields[2], "its exact score", *bounds)
+        what, most = "the number of moves before its exact score", min(len(moves), _MOST_PLIES)
+        return _Line(moves, score, exact, read_whole_number(fields[3], what, 0, most))
     except BadInputError as error:
         return _Line([], problem=str(error))
-
-
-def _whole(text: str, what: str, least: int, greatest: int) -> int:
-    number = whole_number(text, least, greatest)
-    if number is None:
-        raise BadInputError(f"{what} must be a whole number from {least} to {greatest}, got {text[:_SHOWN]!r}")
-    return number
 
 
 def _read(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:

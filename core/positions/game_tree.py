@@ -189,8 +189,8 @@ class GameTree:
     exact: NDArray[np.float32]
 
     @classmethod
-    def from_records(cls, game: Game, chunks: Iterable[GameRecords], *, symmetries: bool = True) -> GameTree:
-        """Replay games and unite their equal positions.
+    def from_records(cls, game: Game, chunks: Iterable[GameRecords]) -> GameTree:
+        """Replay games and unite their equal positions, images under the symmetries of the board too.
 
         Parameters
         ----------
@@ -199,8 +199,6 @@ class GameTree:
         chunks
             Game records, for instance from :func:`glem.core.positions.reading.read_records`. Memory holds all of them:
             about 100 bytes a position of two 64-bit fields.
-        symmetries
-            Images under the symmetries of the board count as equal.
         """
         parts: list[GameRecords] = []
         numbers: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
@@ -217,7 +215,7 @@ class GameTree:
         if not legal.all():
             records, number, file = records.select(legal), number[legal], file[legal]
         played: Replay = records.played
-        first, node = group_equal(game, played.positions, symmetries=symmetries)
+        first, node = group_equal(game, played.positions)
         result, exact = _known_values(game, records, played, node, len(first))
         return cls(game, records, number, file, tuple(sources), played, node, first, result, exact)
 
@@ -267,10 +265,8 @@ class GameTree:
         """Label [P] that each position has from its own game alone; see :data:`glem.core.positions.labels.LABELS`."""
         return labels_of_games(self.game, self.records, self.played, label)
 
-    def labelled(
-        self, value: NDArray[np.float32], *, distinct: bool = False, label_kind: str = "propagated"
-    ) -> Positions:
-        """Scored positions of the games.
+    def labelled(self, value: NDArray[np.float32], *, distinct: bool = False) -> Positions:
+        """Scored positions of the games; their labels are ``propagated``.
 
         Parameters
         ----------
@@ -278,8 +274,6 @@ class GameTree:
             Value of each node [N]; nodes without one are left out, and so are finished positions.
         distinct
             One position for each node, where its first game has it, with the number of occurrences as its weight.
-        label_kind
-            What the labels are.
         """
         played = self.played
         wanted = ~np.isnan(value[self.node])
@@ -303,7 +297,7 @@ class GameTree:
             self.source[game_of_row],
             key[game_of_row],
             self.sources,
-            label_kind,
+            "propagated",
         )
 
 

@@ -152,14 +152,13 @@ def _replay(
     rows[offsets.shape[0] - 1] = row
 
 
-def _starts(game: Game, records: GameRecords, start: Any = None) -> tuple[Any, NDArray[np.int8]]:
+def _starts(game: Game, records: GameRecords) -> tuple[Any, NDArray[np.int8]]:
     """Positions in which the games begin, a position of columns [G] or [1] for all, and the sides to move there."""
     columns = game.empty_columns(0)
-    if start is None and records.starts is not None and records.start_side is not None and len(records):
+    if records.starts is not None and records.start_side is not None and len(records):
         starts = (np.ascontiguousarray(c, e.dtype) for c, e in zip(records.starts, columns, strict=True))
         return game.position_type(*starts), np.ascontiguousarray(records.start_side, np.int8)
-    position = game.initial_position if start is None else start
-    starts = (np.full(1, value, column.dtype) for value, column in zip(position, columns, strict=True))
+    starts = (np.full(1, value, column.dtype) for value, column in zip(game.initial_position, columns, strict=True))
     return game.position_type(*starts), np.ones(1, np.int8)
 
 
@@ -168,7 +167,7 @@ def _moves(records: GameRecords) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
     return np.ascontiguousarray(records.moves, np.int16), np.ascontiguousarray(records.offsets, np.int64)
 
 
-def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
+def replay(game: Game, records: GameRecords) -> Replay:
     """Replay games move by move and keep every position.
 
     A move of the record that is illegal ends its game there, with status :data:`ILLEGAL`; so does a move after
@@ -181,16 +180,13 @@ def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
         Whose rules count.
     records
         The games; scores are not looked at. What their reader has replayed is not replayed again.
-    start
-        Position in which every game starts, the first player to move; if not given, where the records say, by default
-        the initial position.
 
     Returns
     -------
     Replay
         About 25 bytes for each position of two 64-bit fields.
     """
-    if start is None and records.played is not None:
+    if records.played is not None:
         played: Replay = records.played
         return played
     games, recorded = len(records), len(records.moves)
@@ -204,7 +200,7 @@ def replay(game: Game, records: GameRecords, *, start: Any = None) -> Replay:
     move_side = np.zeros(recorded, np.int8)
     compiled(_replay)(
         game.rules,
-        *_starts(game, records, start),
+        *_starts(game, records),
         *_moves(records),
         np.int64(-1 if game.pass_move is None else game.pass_move),
         np.zeros(game.max_moves, np.int32),

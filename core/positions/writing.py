@@ -39,13 +39,7 @@ def format_to_write(game: Game, path: str | os.PathLike[str]) -> RecordFormat:
     )
 
 
-def write_games(
-    game: Game,
-    path: str | os.PathLike[str],
-    records: GameRecords,
-    *,
-    format: str | None = None,  # noqa: A002 # the word of the command line and of the field
-) -> None:
+def write_games(game: Game, path: str | os.PathLike[str], records: GameRecords) -> None:
     """Write a file of games; equal games give equal files.
 
     Parameters
@@ -53,23 +47,20 @@ def write_games(
     game
         The game.
     path
-        Replaced only when all is written; packed if it ends in ``.gz``, ``.xz`` or ``.zst``.
+        Its name tells the format (:func:`format_to_write`). Replaced only when all is written; packed if it ends in
+        ``.gz``, ``.xz`` or ``.zst``.
     records
         The games, all of whose moves are legal; see :class:`~glem.core.game.game.WriteRecords`.
-    format
-        Name of a format that has a writer; :func:`format_to_write` finds it if not given.
 
     Raises
     ------
     BadInputError
-        The format is unknown or only read, or has no room for a game.
+        Games are not written in the format, or it has no room for a game.
     """
-    known = format_to_write(game, path) if format is None else record_formats(game).get(format)
-    if known is None or known.write is None:
-        names = ", ".join(name for name, each in record_formats(game).items() if each.write is not None)
-        raise BadInputError(f"games of {game.title} are not written in a format {format!r}; known: {names}")
+    write = format_to_write(game, path).write
+    assert write is not None
     with atomic_path(path) as temporary, open_packed(temporary) as file:
-        for piece in known.write(game, records):
+        for piece in write(game, records):
             file.write(piece)
 
 

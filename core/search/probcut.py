@@ -127,11 +127,6 @@ class ProbCut:
         if not 0 <= self.threshold < np.inf:
             raise BadInputError(f"the threshold is {self.threshold}, it must be at least 0")
 
-    @property
-    def deepest(self) -> int:
-        """Greatest depth with parameters."""
-        return len(self.check_depths) - 1
-
     def with_threshold(self, threshold: float) -> ProbCut:
         """Return the same parameters with another threshold: a smaller one cuts more and errs more."""
         return evolve(self, threshold=threshold)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from attrs import define
@@ -50,16 +50,6 @@ class PairCounts:
         if len(self.counts) != 5 or any(count < 0 for count in self.counts):
             raise BadInputError(f"pair counts are five numbers from 0 on, got {self.counts}")
 
-    @classmethod
-    def of_scores(cls, scores: Iterable[float]) -> PairCounts:
-        """Count pair scores of the first player, each 0, 0.5, 1, 1.5 or 2."""
-        counts = [0] * 5
-        for score in scores:
-            if score not in (0, 0.5, 1, 1.5, 2):
-                raise BadInputError(f"a pair's score is 0, 0.5, 1, 1.5 or 2, got {score}")
-            counts[int(2 * score)] += 1
-        return cls(tuple(counts))
-
     def __add__(self, other: PairCounts) -> PairCounts:
         return PairCounts(tuple(map(operator.add, self.counts, other.counts)))
 
@@ -67,11 +57,6 @@ class PairCounts:
     def pairs(self) -> int:
         """Number of pairs."""
         return sum(self.counts)
-
-    @property
-    def score(self) -> float:
-        """Mean score of a game for the first player, 0 to 1; nan without pairs."""
-        return moments(self.counts)[0]
 
     def reversed(self) -> PairCounts:
         """Return the same pairs as the second player sees them."""
@@ -120,24 +105,6 @@ def score_of_elo(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def elo_difference(pairs: PairCounts) -> EloEstimate:
-    """Estimate the Elo difference from game pairs (pentanomial)."""
-    return _estimate(pairs.counts, games_per_result=2)
-
-
-def elo_of_games(wins: int, draws: int, losses: int) -> EloEstimate:
-    """Estimate the Elo difference from single games, taken as independent (trinomial).
-
-    Raises
-    ------
-    BadInputError
-        A count is negative.
-    """
-    if min(wins, draws, losses) < 0:
-        raise BadInputError(f"games are counted from 0 on, got {wins} wins, {draws} draws and {losses} losses")
-    return _estimate((losses, draws, wins), games_per_result=1)
-
-
 def moments(counts: Sequence[float]) -> tuple[float, float]:
     """Mean and variance of results that lie evenly from 0 to 1, by how often, or how likely, each is; nan for none."""
     total = sum(counts)
@@ -149,7 +116,11 @@ def moments(counts: Sequence[float]) -> tuple[float, float]:
     return mean, variance
 
 
-def _estimate(counts: tuple[int, ...], games_per_result: int) -> EloEstimate:
+def elo_estimate(counts: Sequence[int]) -> EloEstimate:
+    """Estimate the Elo difference from how often each result was, the first player's worst one first.
+
+    Five counts are those of game pairs (pentanomial), three those of single games (trinomial), taken as independent.
+    """
     total = sum(counts)
     if total == 0:
         return EloEstimate(math.nan, math.nan, math.nan, math.nan, math.nan, 0.5)
@@ -162,6 +133,7 @@ def _estimate(counts: tuple[int, ...], games_per_result: int) -> EloEstimate:
         superiority = 0.5 if mean == 0.5 else float(mean > 0.5)
         return EloEstimate(mean, elo, error, math.nan, math.nan, superiority)
     # The mean of a pair has half the variance of a game's.
+    games_per_result = len(counts) // 2
     scale = NORMALIZED_ELO_SCALE / math.sqrt(games_per_result * variance)
     superiority = (1 + math.erf((mean - 0.5) / (deviation * math.sqrt(2)))) / 2
     return EloEstimate(mean, elo, error, (mean - 0.5) * scale, CONFIDENCE_95 * deviation * scale, superiority)

@@ -12,8 +12,7 @@ from glem.core.tournament.elo import (
     EloEstimate,
     PairCounts,
     binomial_significance,
-    elo_difference,
-    elo_of_games,
+    elo_estimate,
     pairs_significance,
 )
 from glem.core.tournament.games import End, PlayedGame
@@ -154,7 +153,7 @@ class PairingResult(_Results):
     @property
     def elo(self) -> EloEstimate:
         """Elo difference from the pairs; from the single games while there is no whole pair."""
-        return elo_difference(self.pairs) if self.pairs.pairs else elo_of_games(self.wins, self.draws, self.losses)
+        return elo_estimate(self.pairs.counts if self.pairs.pairs else (self.losses, self.draws, self.wins))
 
     def significance(self, *, is_reversed: bool) -> tuple[float, float]:
         """One-sided p-values, by the randomization test and as of coins, that the first (second) player is stronger."""
@@ -224,7 +223,9 @@ class Standings:
         if other is None:
             self._halves[game.number // 2] = result
         else:
-            pairing.pairs += PairCounts.of_scores([(2 + result + other) / 2])
+            counts = [0] * 5
+            counts[2 + result + other] = 1
+            pairing.pairs += PairCounts(tuple(counts))
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""

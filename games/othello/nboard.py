@@ -16,7 +16,7 @@ import attrs
 
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.protocols import Protocol
-from glem.core.game.whole_numbers import whole_number
+from glem.core.game.whole_numbers import read_whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Clock
 from glem.games.othello.formats.ggf import after_move, parse_ggf, parse_move_item, played
@@ -104,13 +104,13 @@ class _Session:
     # ------------------------------------------------------------------------------------------ settings
 
     def _nboard(self, rest: str) -> None:
-        self._version = _whole(rest, 0, 1000, "a version")
+        self._version = read_whole_number(rest, "a version", 0, 1000)
         self._write("set myname glem")
 
     def _set(self, rest: str) -> None:
         what, _, value = rest.partition(" ")
         if what == "depth":
-            depth = _whole(value, 1, 10_000, "a depth")
+            depth = read_whole_number(value.strip(), "a depth", 1, 10_000)
             # The depth takes the place of the share of a clock by which engines think that were given no limit.
             self._engine.limit(attrs.evolve(self._engine.spec.limits, depth=min(depth, _MOST_DEPTH), clock=None))
             self._write(f"set myname glem{depth}")
@@ -118,7 +118,7 @@ class _Session:
             self._set_game(value)
         elif what == "contempt":
             # The value of draws in an opening book, of which there is none.
-            _whole(value.lstrip("+-"), 0, 1_000_000, "a contempt")
+            read_whole_number(value.lstrip("+-").strip(), "a contempt", 0, 1_000_000)
         else:
             raise BadInputError(f"unknown setting {what[:_SHOWN]!r}")
 
@@ -169,7 +169,7 @@ class _Session:
         return self._conversation.think(think)
 
     def _hint(self, rest: str) -> None:
-        lines = _whole(rest or "1", 1, 10_000, "a number of moves")
+        lines = read_whole_number(rest or "1", "a number of moves", 1, 10_000)
 
         def think(stop: threading.Event) -> None:
             self._engine.analyse(lines=min(lines, _MOST_LINES), stop=stop, on_iteration=self._show)
@@ -213,13 +213,6 @@ class _Session:
             return float(self._engine.game.final_score(self._engine.position))
         analysis = self._engine.analyse(stop=stop)
         return None if stop.is_set() else analysis.lines[0].value
-
-
-def _whole(text: str, least: int, most: int, what: str) -> int:
-    number = whole_number(text.strip(), least, most)
-    if number is None:
-        raise BadInputError(f"{what} from {least} to {most} is needed, got {text.strip()[:_SHOWN]!r}")
-    return number
 
 
 def _name(move: int) -> str:

@@ -64,17 +64,15 @@ def main() -> None:
     values, chosen = _without_absences(CHESS.features.values(found.positions), minimum)
     mined = mine(values, minimum_matches=minimum, maximum_size=_LARGEST, features=chosen).flatten()
     print(f"{len(labels):,} positions; {len(mined):,} configurations of up to {_LARGEST} relations in {minimum:,}")
-    by_result = label_significance(
-        label_statistics(mined, values, labels), level=_LEVEL, positions_per_label=_POSITIONS_PER_GAME
-    )
+    by_result = label_significance(label_statistics(mined, values, labels), positions_per_label=_POSITIONS_PER_GAME)
     residuals = label_statistics(mined, values, _unexplained(found.positions, labels))
-    beyond = label_significance(residuals, level=_LEVEL, positions_per_label=_POSITIONS_PER_GAME)
-    significant = by_result.significant
-    print(f"{significant.sum():,} significant; {beyond.significant.sum():,} beyond the evaluation")
-    strength = np.where(significant, np.abs(np.nan_to_num(residuals.correlations()[0])), -1.0)
+    beyond = label_significance(residuals, positions_per_label=_POSITIONS_PER_GAME)
+    significant = by_result <= _LEVEL
+    print(f"{significant.sum():,} significant; {(beyond <= _LEVEL).sum():,} beyond the evaluation")
+    strength = np.where(significant, np.abs(np.nan_to_num(residuals.correlations())), -1.0)
     strongest = np.sort(np.argsort(-strength, kind="stable")[: min(kept, int(significant.sum()))])
     for place in np.argsort(-strength, kind="stable")[:12]:
-        correlation = residuals.correlations()[0][place]
+        correlation = residuals.correlations()[place]
         print(f"  {correlation:+.3f} {mined.match_counts[place]:>7,}  {mined.describe(int(place), CHESS.features)}")
     mined.select(strongest).save(target)
     print(f"{len(strongest):,} kept in {target}; {time.process_time() - began:.0f} s")

@@ -189,8 +189,10 @@ def canonical(path: Path) -> tuple[str, dict[str | None, Any]]:
     if path.suffix == ".jsonl":
         return "\n".join(sorted(plain_text(line, indent=None)[0] for line in text.splitlines())), {}
     if path.suffix == ".pgn":
-        # Lines are broken where the times of the moves have them broken.
-        return " ".join(placeless(text, path.parent).split()), {}
+        # Lines are broken where the times of the moves have them broken. A forced move has a comment only if it took
+        # time, and behind a comment stands the number of the move.
+        bare = re.sub(r"\{\s*\}|\d+\.\.\.\s", " ", placeless(text, path.parent))
+        return " ".join(bare.split()), {}
     if path.suffix == ".py":
         tree = ast.parse(text)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]

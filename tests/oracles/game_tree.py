@@ -61,7 +61,7 @@ class Tree(NamedTuple):
     keys: list[list[Key]]
 
 
-def tree_of(game: Game, records: GameRecords, symmetries: bool) -> Tree:
+def tree_of(game: Game, records: GameRecords) -> Tree:
     """Replay all games by the plain rules; every game must end properly or stop early."""
     successors: dict[Key, list[Key]] = defaultdict(list)
     results: dict[Key, list[float]] = defaultdict(list)
@@ -72,7 +72,7 @@ def tree_of(game: Game, records: GameRecords, symmetries: bool) -> Tree:
         pending = [int(move) for move in records.moves_of(number)]
         path: list[Key] = []
         while True:
-            key = smallest_image(game, position, symmetries)
+            key = smallest_image(game, position, symmetries=True)
             if path:
                 successors[path[-1]].append(key)
             path.append(key)

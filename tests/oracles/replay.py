@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED
 
 
@@ -26,12 +27,6 @@ class PlainReplay(NamedTuple):
     final_score: int
 
 
-def legal_moves(game: Game, position: Any) -> list[int]:
-    """Legal moves of a position, by the plain rules."""
-    buffer = np.zeros(game.max_moves, np.int32)
-    return [int(move) for move in buffer[: game.legal_moves(position, buffer, 0)]]
-
-
 def replay_game(game: Game, moves: Sequence[int], start: Any = None) -> PlainReplay:
     """Replay the recorded moves of one game, inserting the forced passes that the record leaves out."""
     position = game.initial_position if start is None else start
@@ -39,7 +34,7 @@ def replay_game(game: Game, moves: Sequence[int], start: Any = None) -> PlainRep
     steps: list[Step] = []
     used = 0
     while True:
-        legal = legal_moves(game, position)
+        legal = game.list_legal_moves(position)
         if used == len(moves):
             steps.append(Step(position, side, -1))
             if legal:
@@ -58,15 +53,21 @@ def replay_game(game: Game, moves: Sequence[int], start: Any = None) -> PlainRep
         side = -side
 
 
-def random_game(game: Game, random: np.random.Generator, plies: int = 10_000) -> list[int]:
-    """Moves of a random game, passes left out, broken off after a number of plies."""
+def records_of(games: Sequence[Sequence[int]]) -> GameRecords:
+    """Records of the moves of games."""
+    moves = np.array([move for game in games for move in game], np.int16)
+    return GameRecords.from_moves(moves, np.cumsum([0, *map(len, games)], dtype=np.int64))
+
+
+def random_game(game: Game, random: np.random.Generator, plies: int = 10_000, choices: int | None = None) -> list[int]:
+    """Moves of a random game, passes left out, broken off after a number of plies, each of the first few choices."""
     position = game.initial_position
     moves: list[int] = []
     for _ in range(plies):
-        legal = legal_moves(game, position)
+        legal = game.list_legal_moves(position)
         if not legal:
             break
-        move = int(random.choice(legal))
+        move = int(random.choice(legal[:choices]))
         if move != game.pass_move:
             moves.append(move)
         position = game.play(position, move)

@@ -2,16 +2,14 @@
 
 from glem.core.configurations.mining.generation import Method, mine
 from glem.core.configurations.mining.mined import MinedConfigurations, Part
-from glem.core.configurations.mining.significance import Correction, Significance, label_significance
+from glem.core.configurations.mining.significance import label_significance
 from glem.core.configurations.mining.statistics import LabelStatistics, label_statistics
 
 __all__ = [
-    "Correction",
     "LabelStatistics",
     "Method",
     "MinedConfigurations",
     "Part",
-    "Significance",
     "label_significance",
     "label_statistics",
     "mine",

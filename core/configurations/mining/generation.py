@@ -4,7 +4,6 @@ import contextlib
 import os
 import queue
 import threading
-import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Literal
@@ -45,7 +44,6 @@ def mine(
     chunk_size: int = 2048,
     confidence: float = 4.0,
     seed: int = 0,
-    time_limit: float | None = None,
     limit: int | None = None,
     jobs: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -74,8 +72,6 @@ def mine(
         ``t`` of the sequential test, above 0: large is slow and reliable.
     seed
         Of the order in which the sequential test sees the positions.
-    time_limit
-        Seconds after which the search stops with the first relations that it has finished by then.
     limit
         Most configurations to keep. The search goes by first relations, rarest first: the common ones are missing then.
     jobs
@@ -89,7 +85,7 @@ def mine(
     Returns
     -------
     MinedConfigurations
-        ``incomplete`` says when a limit was reached.
+        ``incomplete`` says when the limit was reached.
 
     Raises
     ------
@@ -98,8 +94,7 @@ def mine(
     """
     values = checked_values(values)
     chosen = checked_features(features, values.shape[1])
-    _check_settings(minimum_matches, maximum_size, method, chunk_size, confidence, time_limit, limit, jobs)
-    started = time.monotonic()
+    _check_settings(minimum_matches, maximum_size, method, chunk_size, confidence, limit, jobs)
     permutation = np.random.default_rng(seed).permutation(len(values)) if method == "sequential" else None
     rows = RelationRows.pack(values, minimum_matches, chosen, permutation, jobs)
     most = min(len(np.unique(rows.table.features)), 255)
@@ -111,7 +106,6 @@ def mine(
         maximum_size=most if maximum_size is None else min(maximum_size, most),
         chunk_size=chunk_size if method == "sequential" else 0,
         confidence=confidence,
-        deadline=float("inf") if time_limit is None else started + time_limit,
         limit=_NO_LIMIT if limit is None else limit,
     )
     with contextlib.ExitStack() as stack:
@@ -129,7 +123,7 @@ def mine(
             content = "parts of a search"
             folder = stack.enter_context(run_folder(Path(checkpoint), settings, keep=True, content=content))
         parts = _run(search, jobs, folder, progress)
-    return _assembled(search, parts, time_limit, limit)
+    return _assembled(search, parts)
 
 
 @frozen(eq=False)
@@ -142,7 +136,6 @@ class _Search:
     maximum_size: int
     chunk_size: int
     confidence: float
-    deadline: float
     limit: int
 
     def workspace(self) -> Workspace:
@@ -163,7 +156,7 @@ class _Search:
         done = False
         # Past the limit, not up to it: a part that is longer is known to be cut.
         while not done and found <= self.limit:
-            if stop.is_set() or time.monotonic() > self.deadline:
+            if stop.is_set():
                 return None
             done = grow(workspace, features, minimum, size, test, np.int64(_BUDGET))
             emitted = int(state[EMITTED])
@@ -242,9 +235,7 @@ def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) ->
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     first = pending.pop(future)
                     part = future.result()
-                    if part is None:
-                        waiting.clear()
-                        continue
+                    assert part is not None
                     found.add(first, part)
                     task.advance()
                     task.note(f"{counted(found.total, 'configuration')}")
@@ -254,26 +245,20 @@ def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) ->
     return found
 
 
-def _assembled(search: _Search, found: _Found, time_limit: float | None, limit: int | None) -> MinedConfigurations:
-    order = sorted(found.parts)
+def _assembled(search: _Search, found: _Found) -> MinedConfigurations:
+    parts = []
+    room = search.limit
+    for first in range(found.leading):
+        part = found.parts[first].first(room)
+        room -= len(part)
+        if len(part):
+            parts.append(part)
     reason = ""
-    if limit is not None and found.leading_count >= limit:
-        kept = []
-        room = limit
-        for first in order[: found.leading]:
-            kept.append(found.parts[first].first(room))
-            room -= len(kept[-1])
-        whole = found.leading_count == limit and found.leading == len(search.order)
-        if not whole:
-            reason = f"the limit of {limit:,} configurations was reached"
-    else:
-        kept = [found.parts[first] for first in order]
-        if len(order) < len(search.order):
-            reason = f"the time limit of {time_limit:g} s was reached"
-    if reason:
-        done = sum(len(part) > 0 for part in kept)
-        reason += f" in {done} of {len(search.order)} first relations"
-    parts = [part for part in kept if len(part)]
+    if found.leading_count > search.limit or found.leading < len(search.order):
+        reason = (
+            f"the limit of {search.limit:,} configurations was reached in {len(parts)} of {len(search.order)} first "
+            "relations"
+        )
     return MinedConfigurations(search.rows.table, parts, search.rows.position_count, reason)
 
 
@@ -283,7 +268,6 @@ def _check_settings(
     method: str,
     chunk_size: int,
     confidence: float,
-    time_limit: float | None,
     limit: int | None,
     jobs: int,
 ) -> None:
@@ -296,7 +280,6 @@ def _check_settings(
             f"the chunk size must be a multiple of {_CHUNK_UNIT}, got {chunk_size}",
         ),
         (not confidence > 0, f"the confidence t must be above 0, got {confidence}"),
-        (time_limit is not None and not time_limit > 0, f"the time limit must be above 0 seconds, got {time_limit}"),
         (limit is not None and limit < 1, f"the limit must be at least 1 configuration, got {limit}"),
         (jobs < 1, f"jobs must be at least 1, got {jobs}"),
     ):

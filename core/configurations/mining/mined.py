@@ -82,31 +82,21 @@ class MinedConfigurations:
             counts += np.bincount(part.depth, minlength=256)
         return counts[: int(np.flatnonzero(counts).max(initial=0)) + 1]
 
-    def flatten(self, *, release: bool = False) -> ConfigurationSet:
-        """Lay the configurations out one after the other, in the order of the search.
-
-        Parameters
-        ----------
-        release
-            Give up each part as soon as it is laid out, which saves memory; nothing is left here afterwards.
-        """
+    def flatten(self) -> ConfigurationSet:
+        """Lay the configurations out one after the other, in the order of the search."""
         sizes = self.size_counts()
         count = len(self)
         relations = np.empty(int(sizes @ np.arange(len(sizes))), np.uint16)
         offsets = np.zeros(count + 1, np.int64)
         match_counts = np.empty(count, np.int64)
         paths = np.zeros((len(sizes), len(sizes)), np.uint16)
-        offsets[-1] = len(relations)
-        parts = self.parts if release else list(self.parts)
-        end = count
-        # From the last part to the first: memory that was allocated last can be given back first.
-        while parts:
-            part = parts.pop()
-            start = end - len(part)
-            offsets[start] = offsets[end] - part.depth.sum(dtype=np.int64)
+        start = 0
+        for part in self.parts:
+            end = start + len(part)
+            offsets[end] = offsets[start] + part.depth.sum(dtype=np.int64)
             _lay_out(part.relation, part.depth, paths, relations, offsets[start:end])
             match_counts[start:end] = part.matches
-            end = start
+            start = end
         return ConfigurationSet(self.table, relations, offsets, match_counts, self.position_count, self.incomplete)
 
 

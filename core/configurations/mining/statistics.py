@@ -30,29 +30,29 @@ _CHUNK = 16384
 
 @define(frozen=True, eq=False)
 class LabelStatistics:
-    """How labels are distributed over the positions that each configuration matches, phase by phase.
+    """How labels are distributed over the positions that each configuration matches.
 
     Parameters
     ----------
     match_counts
-        int64 array [P, C]: positions of each phase that a configuration matches.
+        int64 array [C]: positions that a configuration matches.
     label_sums
-        float64 array [P, C]: sum of their labels.
+        float64 array [C]: sum of their labels.
     positions
-        int64 array [P]: positions in each phase.
-    label_totals, label_squares
-        float64 arrays [P]: sum of all their labels, and of the labels' squares.
+        Number of all positions.
+    label_total, label_squares
+        Sum of all their labels, and of the labels' squares.
     """
 
     match_counts: NDArray[np.int64]
     label_sums: NDArray[np.float64]
-    positions: NDArray[np.int64]
-    label_totals: NDArray[np.float64]
-    label_squares: NDArray[np.float64]
+    positions: int
+    label_total: float
+    label_squares: float
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """float64 array [P, C]: mean label of the matched positions, nan where there are none."""
+        """float64 array [C]: mean label of the matched positions, nan where there are none."""
         with np.errstate(invalid="ignore"):
             means: NDArray[np.float64] = self.label_sums / np.where(self.match_counts > 0, self.match_counts, np.nan)
         return means
@@ -63,15 +63,15 @@ class LabelStatistics:
         Returns
         -------
         correlations
-            float64 array [P, C]; nan where the configuration matches no position of a phase or all of them, or the
-            phase's labels are all equal: nothing can be tested there.
+            float64 array [C]; nan where the configuration matches no position or all of them, or the labels are all
+            equal: nothing can be tested there.
         """
-        count = self.positions[:, None].astype(np.float64)
-        total = self.label_totals[:, None]
-        label_variance = count * self.label_squares[:, None] - total**2
+        count, total = float(self.positions), self.label_total
+        label_variance = count * self.label_squares - total * total
         match_variance = self.match_counts * (count - self.match_counts)
         # Rounding leaves a variance of equal labels slightly off zero.
-        label_variance[label_variance <= 1e-12 * count * self.label_squares[:, None]] = 0
+        if label_variance <= 1e-12 * count * self.label_squares:
+            label_variance = 0.0
         product = match_variance * label_variance
         covariance = count * self.label_sums - self.match_counts * total
         correlations = np.full(product.shape, np.nan)
@@ -84,12 +84,10 @@ def label_statistics(
     values: Any,
     labels: ArrayLike,
     *,
-    phases: ArrayLike | None = None,
-    phase_count: int | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> LabelStatistics:
-    """Sum the labels of the positions that each configuration matches, overall or phase by phase.
+    """Sum the labels of the positions that each configuration matches.
 
     Labels on an even grid of at most 65,536 steps (disc differences, results) are summed exactly; others are first
     rounded to such a grid over their range.
@@ -102,46 +100,27 @@ def label_statistics(
         Integer array [N, F] of feature values.
     labels
         float array [N], finite.
-    phases
-        Integer array [N] of phase numbers from 0 on; None for one phase.
-    phase_count
-        Number of phases; None for as many as occur.
     jobs
         Threads.
     progress
-        Shows the share of phases and configurations that are done.
+        Shows the share of configurations that are done.
 
     Raises
     ------
     BadInputError
-        Lengths disagree, a label is not finite, or a phase is out of range.
+        Lengths disagree, a label is not finite, or a relation's feature has no values.
     """
     values = checked_values(values)
     count = len(values)
     target = np.asarray(labels, np.float64)
     if target.shape != (count,) or not np.isfinite(target).all():
         raise BadInputError(f"labels must be {count} finite numbers, one per position; got shape {target.shape}")
-    stage = np.zeros(count, np.int64) if phases is None else np.asarray(phases).astype(np.int64)
-    stages = int(stage.max(initial=-1)) + 1 if phase_count is None else phase_count
-    if stage.shape != (count,) or (count and not (stage.min() >= 0 and stage.max() < stages)):
-        raise BadInputError(f"phases must be {count} numbers from 0 to {stages - 1}, one per position")
     low, step, grid = _gridded(target)
-    statistics = LabelStatistics(
-        match_counts=np.zeros((stages, len(configurations)), np.int64),
-        label_sums=np.zeros((stages, len(configurations))),
-        positions=np.bincount(stage, minlength=stages),
-        label_totals=np.bincount(stage, weights=low + step * grid, minlength=stages).astype(np.float64),
-        label_squares=np.bincount(stage, weights=(low + step * grid) ** 2, minlength=stages).astype(np.float64),
-    )
-    walk = _Walk.of(configurations, values)
-    for place in range(stages):
-        # A phase alone in memory: its rows are shorter and need no borders inside words.
-        members = np.flatnonzero(stage == place)
-        some = values if len(members) == count else values[members]
-        counts, sums = _accumulated(configurations, walk, some, grid[members], jobs, progress)
-        statistics.match_counts[place] = counts
-        statistics.label_sums[place] = low * counts + step * sums
-    return statistics
+    rounded = low + step * grid
+    counts, sums = _accumulated(configurations, _Walk.of(configurations, values), values, grid, jobs, progress)
+    # Summed one after the other, not in pairs.
+    total, squares = (float(np.bincount(np.zeros(count, np.int64), weights, 1)[0]) for weights in (rounded, rounded**2))
+    return LabelStatistics(counts, low * counts + step * sums, count, total, squares)
 
 
 def _gridded(labels: NDArray[np.float64]) -> tuple[float, float, NDArray[np.uint16]]:

@@ -21,7 +21,7 @@ import numpy as np
 from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
-from glem.core.game.whole_numbers import whole_number
+from glem.core.game.whole_numbers import read_whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits, usual_seconds
 from glem.games.chess.boards import move_number, move_of
@@ -174,15 +174,16 @@ class _Session:
         name, value = " ".join(words[1:place]), " ".join(words[place + 1 :])
         known = name.lower()
         if known == "hash":
-            self._spec = attrs.evolve(self._spec, table_mb=_whole(name, value, 1, _MOST_TABLE_MB))
+            megabytes = read_whole_number(value, f"option {name}", 1, _MOST_TABLE_MB)
+            self._spec = attrs.evolve(self._spec, table_mb=megabytes)
         elif known == "evalfile":
             spec = attrs.evolve(self._spec, evaluation=value, digest="")
             spec.resolved(self._engine.game)
             self._spec = spec
         elif known == "multipv":
-            self._lines = _whole(name, value, 1, _MOST_LINES)
+            self._lines = read_whole_number(value, f"option {name}", 1, _MOST_LINES)
         elif known == "move overhead":
-            self._overhead = _whole(name, value, 0, _MOST_OVERHEAD) / _THOUSAND
+            self._overhead = read_whole_number(value, f"option {name}", 0, _MOST_OVERHEAD) / _THOUSAND
         elif known == "uci_chess960":
             self._chess960 = _truth(name, value)
         elif known == "uci_showwdl":
@@ -190,7 +191,7 @@ class _Session:
         elif known == "clear hash":
             self._is_new_game = True
         elif known == "threads":
-            _whole(name, value, 1, 1)
+            read_whole_number(value, f"option {name}", 1, 1)
         elif known == "ponder":
             _truth(name, value)
         else:
@@ -443,13 +444,6 @@ def _any_move(board: chess.Board) -> str:
     """Legal move of a player that cannot think."""
     move = next(iter(board.legal_moves), None)
     return "(none)" if move is None else board.uci(move)
-
-
-def _whole(name: str, text: str, least: int, most: int) -> int:
-    number = whole_number(text, least, most)
-    if number is None:
-        raise BadInputError(f"option {name} is a whole number from {least} to {most}, got {text[:_SHOWN]!r}")
-    return number
 
 
 def _truth(name: str, text: str) -> bool:

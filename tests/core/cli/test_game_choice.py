@@ -29,10 +29,12 @@ def test_a_name_decides(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["othello", "connect_four"])
 def test_files_of_glem_name_their_game(tmp_path: Path, name: str) -> None:
     game = load_game(name)
-    for suffix in (".games", ".games.xz", ".txt"):
+    for suffix in (".games", ".games.xz"):
         path = tmp_path / f"own{suffix}"
-        write_games(game, path, GameRecords.empty(), format="games")
+        write_games(game, path, GameRecords.empty())
         assert choose_game(None, files=[path]) is game
+    renamed = (tmp_path / "own.games").rename(tmp_path / "own.txt")
+    assert choose_game(None, files=[renamed]) is game
     positions = Positions.from_positions(game, [game.initial_position], np.zeros(1), label_kind="given")
     write_positions(tmp_path / "positions.parquet", positions)
     assert choose_game(None, files=[tmp_path / "positions.parquet"]) is game

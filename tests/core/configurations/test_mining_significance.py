@@ -28,7 +28,7 @@ def configurations() -> ConfigurationSet:
 
 
 @pytest.mark.parametrize("grid", ["integers", "halves", "any", "equal"])
-def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> None:
+def test_statistics(configurations: ConfigurationSet, grid: str) -> None:
     values, labels = _positions(2000, 5)
     if grid == "halves":
         labels = labels / 2
@@ -36,78 +36,65 @@ def test_statistics_by_phase(configurations: ConfigurationSet, grid: str) -> Non
         labels = labels + np.random.default_rng(1).normal(size=2000)
     elif grid == "equal":
         labels = np.full(2000, -3.5)
-    phases = np.random.default_rng(6).integers(0, 3, 2000)
-    found = label_statistics(configurations, values, labels, phases=phases, phase_count=4, jobs=2)
-    indicators = active_rows(configurations, values)
-    for phase in range(3):
-        members = phases == phase
-        matched = indicators[:, members]
-        np.testing.assert_array_equal(found.match_counts[phase], matched.sum(axis=1))
-        # A label that fits no grid is off by at most half a step of 1/65535 of the range.
-        slack = 0 if grid != "any" else np.ptp(labels) / 65535 / 2 * matched.sum(axis=1).max()
-        np.testing.assert_allclose(found.label_sums[phase], matched @ labels[members], rtol=1e-12, atol=slack)
-        correlations = found.correlations()[phase]
-        for place in range(0, len(configurations), 37):
-            if grid == "equal" or not 0 < matched[place].sum() < members.sum():
-                assert np.isnan(correlations[place])
-            else:
-                expected = np.corrcoef(matched[place], labels[members])[0, 1]
-                assert correlations[place] == pytest.approx(expected, abs=1e-5 if grid == "any" else 1e-12)
-    assert found.positions[3] == 0 and not found.match_counts[3].any() and np.isnan(found.correlations()[3]).all()
-    assert np.isnan(found.means[3]).all()
+    found = label_statistics(configurations, values, labels, jobs=2)
+    matched = active_rows(configurations, values)
+    np.testing.assert_array_equal(found.match_counts, matched.sum(axis=1))
+    # A label that fits no grid is off by at most half a step of 1/65535 of the range.
+    slack = 0 if grid != "any" else np.ptp(labels) / 65535 / 2 * matched.sum(axis=1).max()
+    np.testing.assert_allclose(found.label_sums, matched @ labels, rtol=1e-12, atol=slack)
+    correlations = found.correlations()
+    for place in range(0, len(configurations), 37):
+        if grid == "equal" or not 0 < matched[place].sum() < len(labels):
+            assert np.isnan(correlations[place])
+        else:
+            expected = np.corrcoef(matched[place], labels)[0, 1]
+            assert correlations[place] == pytest.approx(expected, abs=1e-5 if grid == "any" else 1e-12)
+    nowhere = label_statistics(configurations, values[:0], labels[:0])
+    assert nowhere.positions == 0 and not nowhere.match_counts.any()
+    assert np.isnan(nowhere.correlations()).all() and np.isnan(nowhere.means).all()
 
 
 def test_significance_is_a_corrected_t_test(configurations: ConfigurationSet) -> None:
     values, labels = _positions(2000, 1)
     statistics = label_statistics(configurations, values, labels)
     indicators = active_rows(configurations, values)
-    plain = label_significance(statistics, correction="none", minimum_matches=15)
-    expected = np.array([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
-    np.testing.assert_allclose(plain.adjusted[0], expected, rtol=1e-7)
-    shares = label_significance(statistics, minimum_matches=15)
-    np.testing.assert_allclose(shares.adjusted[0], scipy.stats.false_discovery_control(expected), rtol=1e-7)
-    strict = label_significance(statistics, correction="bonferroni", minimum_matches=15)
-    np.testing.assert_allclose(strict.adjusted[0], np.minimum(expected * len(expected), 1), rtol=1e-7)
-    assert strict.significant.sum() <= shares.significant.sum() <= plain.significant.sum()
+    expected = scipy.stats.false_discovery_control([scipy.stats.pearsonr(row, labels)[1] for row in indicators])
+    found = label_significance(statistics, minimum_matches=15)
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
 
 
 def test_the_planted_configuration_is_the_strongest() -> None:
     values, labels = _positions(4000, 8)
     mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
-    tested = label_significance(label_statistics(mined, values, labels), correction="bonferroni")
-    best = int(np.nanargmax(np.abs(tested.correlations[0])))
-    assert tested.significant[best]
+    statistics = label_statistics(mined, values, labels)
+    best = int(np.nanargmax(np.abs(statistics.correlations())))
+    assert label_significance(statistics)[best] <= 0.01
     assert [tuple(mined.table[int(relation)]) for relation in mined.relations_of(best)] == [(2, 1), (4, 0)]
 
 
 def test_labels_without_relation_pass_no_test() -> None:
     values, labels = _positions(4000, 9)
     mined = mine(values, minimum_matches=20, maximum_size=3).flatten()
-    statistics = label_statistics(mined, values, np.random.default_rng(0).permutation(labels))
-    assert not label_significance(statistics, correction="bonferroni", level=0.01).significant.any()
-    assert label_significance(statistics, correction="none", level=0.01).significant.any()
+    shuffled = np.random.default_rng(0).permutation(labels)
+    assert (label_significance(label_statistics(mined, values, shuffled)) > 0.01).all()
 
 
 def test_positions_of_one_game_count_once() -> None:
     values, labels = _positions(1000, 10)
     mined = mine(values, minimum_matches=20, maximum_size=2).flatten()
-    once = label_significance(label_statistics(mined, values, labels), correction="none")
+    once = label_significance(label_statistics(mined, values, labels))
     repeated = label_statistics(mined, np.repeat(values, 5, axis=0), np.repeat(labels, 5))
-    five = label_significance(repeated, correction="none", minimum_matches=100, positions_per_label=5)
-    np.testing.assert_allclose(five.adjusted, once.adjusted, rtol=1e-9)
+    five = label_significance(repeated, minimum_matches=100, positions_per_label=5)
+    np.testing.assert_allclose(five, once, rtol=1e-9)
 
 
 def test_wrong_arguments_are_named(configurations: ConfigurationSet) -> None:
     values, labels = _positions(100, 1)
-    statistics = label_statistics(configurations, values, labels)
-    missing, phases = np.where(labels > 0, np.nan, labels), np.full(100, 3)
+    statistics, missing = label_statistics(configurations, values, labels), np.where(labels > 0, np.nan, labels)
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: label_statistics(configurations, values, missing), "finite"),
         (lambda: label_statistics(configurations, values, labels[1:]), "finite"),
-        (lambda: label_statistics(configurations, values, labels, phases=phases, phase_count=3), "phases"),
         (lambda: label_statistics(configurations, values[:, :3], labels), "feature"),
-        (lambda: label_significance(statistics, level=0), "level"),
-        (lambda: label_significance(statistics, correction="x"), "correction"),  # type: ignore[arg-type]
         (lambda: label_significance(statistics, positions_per_label=0), "label"),
     ]
     for call, text in cases:
@@ -119,4 +106,4 @@ def test_no_configurations() -> None:
     values, labels = _positions(100, 1)
     none = ConfigurationSet.from_relations(RelationTable(np.zeros(0), np.zeros(0)), [])
     statistics = label_statistics(none, values, labels)
-    assert len(label_significance(statistics).significant) == 0
+    assert len(label_significance(statistics)) == 0

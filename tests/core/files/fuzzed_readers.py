@@ -33,34 +33,8 @@ from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tournament.tournament import read_games, run_tournament
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.files import mutations
+from tests.core.files import naive_readings as readings
 from tests.core.files.mutations import Mutation
-from tests.core.files.naive_readings import (
-    BOOK,
-    TRANSCRIPT,
-    read_columns,
-    read_evaluation,
-    read_game_records,
-    read_moves,
-    read_packed,
-    read_scored,
-    read_scores,
-    read_starts,
-    right_arrays,
-    right_columns,
-    right_games,
-    right_journal,
-    right_lines,
-    right_moves,
-    right_obf,
-    right_pgn,
-    right_positions,
-    right_scores,
-    right_starts,
-    right_table,
-    right_unpacked,
-    right_wthor,
-    unpacked_by_zstandard,
-)
 from tests.core.grading.random_games import random_records
 from tests.core.tournament.tournament_examples import QUICK, quick_tournament
 from tests.oracles import wthor
@@ -104,6 +78,11 @@ def readers(folder: Path) -> Iterator[Reader]:
     yield from _work_readers(folder)
 
 
+def _archive(name: str, path: Path, read: Callable[[Path], Any]) -> Reader:
+    """A reader of arrays, whose good file has been written."""
+    return Reader(name, ".npz", path.read_bytes(), read, mutations.arrays_changed, readings.right_arrays)
+
+
 def _text_readers(folder: Path) -> Iterator[Reader]:
     othello, chess_game = load_game("othello"), load_game("chess")
     texts, of_bytes = mutations.fields_changed, mutations.bytes_changed
@@ -111,73 +90,65 @@ def _text_readers(folder: Path) -> Iterator[Reader]:
     lines = [records.moves_of(number).tolist() for number in range(len(records))]
     discs = [int(score + 64) // 2 for score in records.score]
     files = wthor.games_file([wthor.game_record(moves, count) for moves, count in zip(lines, discs, strict=True)])
-    yield Reader("WTHOR", ".wtb", files, read_game_records(othello), of_bytes, right_wthor)
+    read = readings.read_game_records(othello)
+    yield Reader("WTHOR", ".wtb", files, read, of_bytes, readings.right_wthor)
     names = [" ".join(othello.format_move(move) for move in moves) for moves in lines]
     transcripts = "".join(f"{name} {score:g}\n" for name, score in zip(names, records.score, strict=True)).encode()
-    yield Reader("transcripts", ".txt", transcripts, read_game_records(othello), texts, right_lines(TRANSCRIPT))
-    yield Reader("opening moves", ".txt", b"f5 d6 c3\nf5 f6\n", read_moves, texts, right_moves)
+    yield Reader("transcripts", ".txt", transcripts, read, texts, readings.right_lines(readings.TRANSCRIPT))
+    yield Reader("opening moves", ".txt", b"f5 d6 c3\nf5 f6\n", readings.read_moves, texts, readings.right_moves)
     book = b"+f5-d6+c3-d3+c4:\n+f5-f6+e6-f4: +04 10\n".replace(b" +04 10", b"")
-    yield Reader("logbook", ".gam", book, read_game_records(othello), texts, right_lines(BOOK))
+    yield Reader("logbook", ".gam", book, read, texts, readings.right_lines(readings.BOOK))
     table = "name,game_moves,winner\n=x,f5d6c3,\n" + "".join(
         f"@y,{name.replace(' ', '')},{score:g}\n" for name, score in zip(names, records.score, strict=True)
     )
-    yield Reader("games in CSV", ".csv", table.encode(), read_game_records(othello), texts, right_table)
+    yield Reader("games in CSV", ".csv", table.encode(), read, texts, readings.right_table)
     write_games(othello, folder / "good.games", records)
     games = (folder / "good.games").read_bytes()
-    yield Reader("games", ".games", games, read_game_records(othello), texts, right_games)
-    yield Reader("PGN", ".pgn", PGN, read_game_records(chess_game), texts, right_pgn)
-    yield Reader("FEN list", ".epd", FENS, read_starts, texts, right_starts)
-    yield Reader("OBF", ".obf", OBF, read_scored, texts, right_obf)
-    yield Reader("scored positions", ".txt", POSITIONS, read_scored, texts, right_positions)
+    yield Reader("games", ".games", games, read, texts, readings.right_games)
+    yield Reader("PGN", ".pgn", PGN, readings.read_game_records(chess_game), texts, readings.right_pgn)
+    yield Reader("FEN list", ".epd", FENS, readings.read_starts, texts, readings.right_starts)
+    yield Reader("OBF", ".obf", OBF, readings.read_scored, texts, readings.right_obf)
+    yield Reader("scored positions", ".txt", POSITIONS, readings.read_scored, texts, readings.right_positions)
     scores = b"file,game,ply,score\n=a,1,0,0.5\n-b,1,1,-3\n,2,7,\n"
-    yield Reader("score file", ".csv", scores, read_scores, texts, right_scores)
-    packed = gzip.compress(games, mtime=0)
-    yield Reader("gzip", ".gz", packed, read_packed, of_bytes, right_unpacked(gzip.decompress))
-    yield Reader("xz", ".xz", lzma.compress(games), read_packed, of_bytes, right_unpacked(lzma.decompress))
+    yield Reader("score file", ".csv", scores, readings.read_scores, texts, readings.right_scores)
     with open_packed(folder / "good.zst") as file:
         file.write(games)
-    whole = (folder / "good.zst").read_bytes()
-    yield Reader("Zstandard", ".zst", whole, read_packed, of_bytes, right_unpacked(unpacked_by_zstandard))
-    yield Reader(
-        "scores in .csv.gz",
-        ".csv.gz",
-        gzip.compress(scores, mtime=0),
-        read_scores,
-        of_bytes,
-        lambda content, found: right_scores(gzip.decompress(content), found),
-    )
+    for name, suffix, packed, unpack in (
+        ("gzip", ".gz", gzip.compress(games, mtime=0), gzip.decompress),
+        ("xz", ".xz", lzma.compress(games), lzma.decompress),
+        ("Zstandard", ".zst", (folder / "good.zst").read_bytes(), readings.unpacked_by_zstandard),
+    ):
+        yield Reader(name, suffix, packed, readings.read_packed, of_bytes, readings.right_unpacked(unpack))
+
+    def right_packed_scores(content: bytes, found: Any) -> bool:
+        return readings.right_scores(gzip.decompress(content), found)
+
+    packed = gzip.compress(scores, mtime=0)
+    yield Reader("scores in .csv.gz", ".csv.gz", packed, readings.read_scores, of_bytes, right_packed_scores)
 
 
 def _learned_readers(folder: Path) -> Iterator[Reader]:
     learning = load_learning("othello")
-    arrays = mutations.arrays_changed
     path = folder / "good.parquet"
     assert learning.sample is not None
     write_positions(path, learning.sample().select(slice(0, 40)))
-    yield Reader("positions", ".parquet", path.read_bytes(), read_columns, mutations.table_changed, right_columns)
+    table_changed, right_columns = mutations.table_changed, readings.right_columns
+    yield Reader("positions", ".parquet", path.read_bytes(), readings.read_columns, table_changed, right_columns)
     path = folder / "good.npz"
     value = mobility_evaluation(learning, logistic=True)
     value.save(path)
-    yield Reader("evaluation", ".npz", path.read_bytes(), read_evaluation, arrays, right_arrays)
+    yield _archive("evaluation", path, readings.read_evaluation)
     ResultEvaluation(value, value, scale=1.5, provenance={"made": "by hand"}).save(path)
-    yield Reader("result evaluation", ".npz", path.read_bytes(), read_evaluation, arrays, right_arrays)
+    yield _archive("result evaluation", path, readings.read_evaluation)
     relations = [(feature, 0) for feature in range(6)] + [(6, 1), (6, 2)]
     table = RelationTable(*np.array(relations).T)
     ConfigurationSet.from_relations(table, [[0, 1], [1, 2, 3], [7]], [3, 2, 1], 10).save(path)
-    yield Reader("configurations", ".npz", path.read_bytes(), _read_configurations, arrays, right_arrays)
+    yield _archive("configurations", path, _read_configurations)
     shape = (3, 4, CHECKS)
     depths = np.tile(np.array([[-1], [-1], [0], [1]]), (1, CHECKS))
-    ProbCut(
-        "othello",
-        ("a", "b", "c"),
-        "discs",
-        depths,
-        np.ones(shape),
-        np.zeros(shape),
-        np.ones(shape),
-        np.ones(shape, int),
-    ).save(path)
-    yield Reader("probcut", ".npz", path.read_bytes(), _read_probcut, arrays, right_arrays)
+    numbers = (np.ones(shape), np.zeros(shape), np.ones(shape), np.ones(shape, int))
+    ProbCut("othello", ("a", "b", "c"), "discs", depths, *numbers).save(path)
+    yield _archive("probcut", path, _read_probcut)
     changes = b"# changes\nscale mobility 1.2\ndrop corners in phase 3\ntwo: scale a 2; drop b\n"
     yield Reader(
         "changes",
@@ -213,41 +184,20 @@ def _read_probcut(path: Path) -> Any:
 
 
 def _work_readers(folder: Path) -> Iterator[Reader]:
-    arrays, lines = mutations.arrays_changed, mutations.json_lines_changed
+    lines = mutations.json_lines_changed
     FileCheckpoint(folder / "fit.npz", "f").save({"parameters": np.arange(5.0), "norm": np.array(2.0)})
-    yield Reader(
-        "fit checkpoint",
-        ".npz",
-        (folder / "fit.npz").read_bytes(),
-        lambda path: FileCheckpoint(path, "f").load(),
-        arrays,
-        right_arrays,
-    )
+    yield _archive("fit checkpoint", folder / "fit.npz", lambda path: FileCheckpoint(path, "f").load())
     result = FitResult("descent", True, "done", np.arange(3.0), np.arange(3.0), 2, 5, 10.0)
     ones = np.ones((2, 3))
     PhaseWeights(ones[:, 0], ones, ones, ones, ones, IDENTITY, (result, result)).save(folder / "w.npz")
-    yield Reader("fitted weights", ".npz", (folder / "w.npz").read_bytes(), _read_weights, arrays, right_arrays)
+    yield _archive("fitted weights", folder / "w.npz", _read_weights)
     results = ArchiveFormat("glem results", version=1, required=(), optional=None, packed=False)
     results.write(folder / "r.npz", {}, {"label": np.arange(4.0)})
-    yield Reader(
-        "results of tasks",
-        ".npz",
-        (folder / "r.npz").read_bytes(),
-        lambda path: results.read(path)[1],
-        arrays,
-        right_arrays,
-    )
+    yield _archive("results of tasks", folder / "r.npz", lambda path: results.read(path)[1])
     settings = {"minimum": 3, "sizes": [1, 2], "data": "x"}
     part = {"relation": np.arange(3, dtype=np.uint16), "depth": np.ones(3, np.uint8), "matches": np.ones(3, np.uint32)}
     _PART.write(folder / "part.npz", {}, part)
-    yield Reader(
-        "mining part",
-        ".npz",
-        (folder / "part.npz").read_bytes(),
-        lambda path: _PART.read(path)[1],
-        arrays,
-        right_arrays,
-    )
+    yield _archive("mining part", folder / "part.npz", lambda path: _PART.read(path)[1])
     (folder / "claimed").mkdir()
     claim_folder(folder / "claimed", settings)
     mark = (folder / "claimed" / "work.json").read_bytes()
@@ -256,7 +206,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
     )
     record = folder / "record.jsonl"
     run_tournament(quick_tournament(load_game("othello"), *QUICK[:2], pairs=1), record)
-    yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, right_journal)
+    yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, readings.right_journal)
     verdict = Verdict(1, "a", "scale a 2", "b", *(0.5,) * 7, True, 1.0, None, 10, 3, 0.1)  # type: ignore[arg-type]
     for kind, written, parse in (
         (
@@ -271,7 +221,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
             journal.append(written)
             journal.append(written)
         yield Reader(
-            f"journal of {kind}", ".jsonl", path.read_bytes(), _read_records(kind, parse), lines, right_journal
+            f"journal of {kind}", ".jsonl", path.read_bytes(), _read_records(kind, parse), lines, readings.right_journal
         )
 
 
@@ -294,13 +244,11 @@ def _read_weights(path: Path) -> Any:
     return {name: getattr(found, name) for name in ("bias", "patterns", "configurations", "linear", "match_counts")}
 
 
-def _beside(path: Path, name: str) -> Path:
-    """Folder that holds a copy of a file under another name."""
-    folder = path.with_name(f"{path.name}.work")
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_bytes(path.read_bytes())
-    return folder
-
-
 def _read_mark(settings: Any) -> Callable[[Path], Any]:
-    return lambda path: claim_folder(_beside(path, "work.json"), settings)
+    def read(path: Path) -> Any:
+        folder = path.with_name(f"{path.name}.work")
+        folder.mkdir(exist_ok=True)
+        (folder / "work.json").write_bytes(path.read_bytes())
+        return claim_folder(folder, settings)
+
+    return read

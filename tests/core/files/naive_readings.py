@@ -278,7 +278,3 @@ def read_packed(path: Path) -> bytes:
 
 def unpacked_by_zstandard(content: bytes) -> bytes:
     return bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
-
-
-def _never(_content: bytes, _found: Any) -> bool:
-    return False

@@ -1,11 +1,12 @@
 """Boards as text."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from glem.core.game.drawing import draw_position
+from glem.core.game.drawing import Drawing, draw_position
 from glem.core.game.game import BoardLayout, Game, load_game
 from tests.core.game.countdown_game import COUNTDOWN, FACTS
 
@@ -22,10 +23,21 @@ START = """\
   a b c d e f g h"""
 
 
+def drawn(game: Game, position: Any, **options: Any) -> Drawing:
+    drawing = draw_position(game, position, **options)
+    assert drawing is not None
+    return drawing
+
+
+def drawn_start(*shape: Any, marked: Sequence[int] = (), **facts: Any) -> Drawing:
+    """Draw the start of a game on a board of some shape, whose positions are written as one likes."""
+    game = Game(**{**FACTS, "parse_position": lambda text: None, **facts, "layout": BoardLayout(*shape)})
+    return drawn(game, game.initial_position, marked=marked)
+
+
 def test_a_board_with_marked_moves(othello: Game) -> None:
     marked = [othello.parse_move(name) for name in ("d3", "c4", "f5", "e6")]
-    drawing = draw_position(othello, othello.initial_position, marked=marked)
-    assert drawing is not None
+    drawing = drawn(othello, othello.initial_position, marked=marked)
     assert "\n".join(drawing.lines()) == START
     assert (drawing.empty, drawing.players) == ("-", ("X", "O"))
 
@@ -33,17 +45,12 @@ def test_a_board_with_marked_moves(othello: Game) -> None:
 def test_players_keep_their_characters(othello: Game) -> None:
     """The rules call the side to move X; the drawing knows who that is."""
     after = othello.play(othello.initial_position, othello.parse_move("f5"))
-    drawing = draw_position(othello, after, first_to_move=False)
-    assert drawing is not None
-    assert drawing.cells[4] == "---XXX--"
-    turned = draw_position(othello, after, first_to_move=True)
-    assert turned is not None
-    assert turned.cells[4] == "---OOO--"
+    assert drawn(othello, after, first_to_move=False).cells[4] == "---XXX--"
+    assert drawn(othello, after, first_to_move=True).cells[4] == "---OOO--"
 
 
 def test_marks_never_hide_pieces(othello: Game) -> None:
-    drawing = draw_position(othello, othello.initial_position, marked=range(64))
-    assert drawing is not None
+    drawing = drawn(othello, othello.initial_position, marked=range(64))
     assert sorted(set("".join(drawing.cells))) == ["*", "O", "X"]
 
 
@@ -56,27 +63,20 @@ def test_games_without_boards_are_not_drawn() -> None:
 
 def test_cells_without_names_are_drawn_bare() -> None:
     """Moves are not named after the cells, so nothing can be marked."""
-    facts = {**FACTS, "layout": BoardLayout(1, 1)}
-    game = Game(**{**facts, "format_position": lambda position: "x", "parse_position": lambda text: None})
-    drawing = draw_position(game, game.initial_position, marked=[0])
-    assert drawing is not None
+    drawing = drawn_start(1, 1, marked=[0], format_position=lambda position: "x")
     assert drawing.lines() == ["x"]
     assert drawing.players == ("", "")
 
 
 def test_a_board_that_begins_with_as_many_pieces_as_empty_cells() -> None:
     """The empty cells are told by their character."""
-    game = Game(**{**FACTS, "format_position": lambda position: "OOXX-- X", "layout": BoardLayout(3, 2)})
-    drawing = draw_position(game, game.initial_position)
-    assert drawing is not None
+    drawing = drawn_start(3, 2, format_position=lambda position: "OOXX-- X")
     assert (drawing.empty, drawing.players) == ("-", ("X", "O"))
 
 
 def test_columns_that_are_moves_have_names_above_and_below() -> None:
-    facts = {**FACTS, "layout": BoardLayout(1, 3), "format_move": lambda move: str(move + 1)}
-    game = Game(**{**facts, "format_position": lambda position: "x--", "parse_position": lambda text: None})
-    drawing = draw_position(game, game.initial_position, marked=[0, 1, 2])
-    assert drawing is not None
+    names: dict[str, Any] = {"format_move": lambda move: str(move + 1), "format_position": lambda position: "x--"}
+    drawing = drawn_start(1, 3, marked=[0, 1, 2], **names)
     assert drawing.lines() == ["1 2 3", "x - -", "1 2 3"]
 
 
@@ -166,8 +166,7 @@ def test_pieces_keep_their_characters_however_the_game_begins(start: str, takes:
         position, first_to_move = game.initial_position, True
         while moves := game.list_legal_moves(position):
             position, first_to_move = game.play(position, moves[choice]), not first_to_move
-            drawing = draw_position(game, position, first_to_move=first_to_move)
-            assert drawing is not None
+            drawing = drawn(game, position, first_to_move=first_to_move)
             assert drawing.cells == (always.format_position(position).split()[0],)
             assert drawing.empty == signs[2]
             assert drawing.players == (("", "") if "bare" in text else (signs[0], signs[1]))
@@ -175,8 +174,7 @@ def test_pieces_keep_their_characters_however_the_game_begins(start: str, takes:
 
 def test_a_game_of_one_ply() -> None:
     game = _on_a_line("XO", takes=True, text="mover")
-    drawing = draw_position(game, game.play(game.initial_position, 1), first_to_move=False)
-    assert drawing is not None
+    drawing = drawn(game, game.play(game.initial_position, 1), first_to_move=False)
     assert (drawing.cells, drawing.players, drawing.empty) == (("-X",), ("X", "O"), "-")
 
 
@@ -185,8 +183,7 @@ def test_empty_cells_may_have_any_character() -> None:
     for start, takes in (("XOXOXO", True), ("------", False), ("X-OX-O", True)):
         game = _on_a_line(start, takes=takes, text="mover", signs="120")
         after = game.play(game.initial_position, game.list_legal_moves(game.initial_position)[0])
-        drawing = draw_position(game, after, first_to_move=False)
-        assert drawing is not None
+        drawing = drawn(game, after, first_to_move=False)
         assert (drawing.players, drawing.empty) == (("1", "2"), "0")
         always = _on_a_line(start, takes=takes, text="player", signs="120")
         assert drawing.cells == (always.format_position(after).split()[0],)
@@ -197,32 +194,24 @@ def test_kings_change_with_their_men() -> None:
         return f"{'Xx-oO' if position.stones % 2 == FACTS['initial_position'].stones % 2 else 'Oo-xX'} X"
 
     game = Game(**{**FACTS, "format_position": format_position, "layout": BoardLayout(1, 5)})
-    drawing = draw_position(game, game.play(game.initial_position, 0), first_to_move=False)
-    assert drawing is not None
-    assert drawing.cells == ("Xx-oO",)
+    assert drawn(game, game.play(game.initial_position, 0), first_to_move=False).cells == ("Xx-oO",)
 
 
 def test_connect_four_keeps_its_own_characters() -> None:
     game = load_game("connect_four")
     after = game.play(game.initial_position, game.parse_move("4"))
-    drawing = draw_position(game, after, first_to_move=False)
-    assert drawing is not None
+    drawing = drawn(game, after, first_to_move=False)
     assert drawing.cells[5] == "---X---"
     assert drawing.players == ("X", "O")
 
 
 def test_cells_are_called_as_the_layout_says() -> None:
-    facts = {
-        **FACTS,
+    names: dict[str, Any] = {
         "format_position": lambda position: "x--o",
         "format_move": lambda move: ("b9", "a9-b9", "zz")[move],
     }
-    game = Game(**{**facts, "layout": BoardLayout(2, 2, ("a10", "b10", "a9", "b9"))})
-    drawing = draw_position(game, game.initial_position, marked=[0, 1, 2])
-    assert drawing is not None
+    drawing = drawn_start(2, 2, ("a10", "b10", "a9", "b9"), marked=[0, 1, 2], **names)
     assert drawing.lines() == ["   a b", "10 x - 10", " 9 - o 9", "   a b"]
     # Moves that are cells are marked, on empty cells; those of two cells are not.
-    game = Game(**{**facts, "layout": BoardLayout(2, 2, ("a10", "b9", "a9", "b10"))})
-    drawing = draw_position(game, game.initial_position, marked=[0, 1, 2])
-    assert drawing is not None
+    drawing = drawn_start(2, 2, ("a10", "b9", "a9", "b10"), marked=[0, 1, 2], **names)
     assert drawing.lines() == ["x *", "- o"]

@@ -49,14 +49,8 @@ def test_concatenate_unites_names() -> None:
     second = some_records(extra={"player": np.array([1, 0, 2])}, names={"player": ("Bea", "Cay", "Ada")})
     without = some_records()
     both = GameRecords.concatenate([first, second, without])
-    assert [both.names["player"][index] for index in both.extra["player"][:6]] == [
-        "Ada",
-        "Bea",
-        "Bea",
-        "Cay",
-        "Bea",
-        "Ada",
-    ]
+    names = [both.names["player"][index] for index in both.extra["player"][:6]]
+    assert names == ["Ada", "Bea", "Bea", "Cay", "Bea", "Ada"]
     assert both.extra["player"][6:].tolist() == [-1, -1, -1]
     assert GameRecords.concatenate([first, first]).names == first.names
 

@@ -9,22 +9,13 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
 from glem.core.positions.writing import write_games
+from tests.oracles.replay import random_game, records_of
 
 
 def random_records(game: Game, count: int, seed: int = 1) -> GameRecords:
     """Games of random moves to the end, without their passes, and their scores."""
     generator = np.random.default_rng(seed)
-    moves: list[int] = []
-    offsets = [0]
-    for _ in range(count):
-        position = game.initial_position
-        while not game.is_over(position):
-            move = int(generator.choice(game.list_legal_moves(position)))
-            if move != game.pass_move:
-                moves.append(move)
-            position = game.play(position, move)
-        offsets.append(len(moves))
-    records = GameRecords.from_moves(np.array(moves, np.int16), np.array(offsets, np.int64))
+    records = records_of([random_game(game, generator) for _ in range(count)])
     reached = replay(game, records)
     assert (reached.status == FINISHED).all()
     return GameRecords.from_moves(records.moves, records.offsets, reached.final_score.astype(np.float32))

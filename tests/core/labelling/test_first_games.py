@@ -74,7 +74,7 @@ def test_a_win_in_sight_is_taken() -> None:
 def test_labels_are_the_values_of_all_games_together() -> None:
     positions = sample_positions(COMPILED, positions=700, seed=4)
     records = play_games(COMPILED, positions=700, seed=4)
-    tree = tree_of(COMPILED, records, symmetries=True)
+    tree = tree_of(COMPILED, records)
     expected = [negamax(tree.successors, key, tree.result, tree.exact, {}) for path in tree.keys for key in path[:-1]]
     assert positions.label.tolist() == expected
     assert positions.label_kind == "propagated"

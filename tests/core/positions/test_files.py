@@ -95,16 +95,12 @@ def test_parts_of_another_kind_are_refused(othello: Game, path: Path) -> None:
             writer.append(some.merge_duplicates(keep_spread=True))
 
 
-@pytest.mark.parametrize("content", [None, b"", b"PAR1", b"\x89PNG\r\n\x1a\n" + bytes(100), b"PAR1" * 50])
-def test_files_that_are_missing_or_no_parquet(path: Path, content: bytes | None) -> None:
-    if content is not None:
-        path.write_bytes(content)
-    told = "cannot be read: No such file" if content is None else "damaged, or no Parquet file of positions"
-    with pytest.raises(BadInputError, match=rf"positions\.parquet: {told}"):
+def test_files_that_are_missing_or_hold_something_else(path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"positions\.parquet: cannot be read: No such file"):
         read_positions(path)
-
-
-def test_foreign_parquet_files(path: Path) -> None:
+    path.write_bytes(b"PAR1")
+    with pytest.raises(BadInputError, match=r"positions\.parquet: damaged, or no Parquet file of positions"):
+        read_positions(path)
     pq.write_table(pa.table({"a": [1, 2]}), path)
     with pytest.raises(BadInputError, match="glem did not write it"):
         read_positions(path)

@@ -10,8 +10,7 @@ from glem.core.game.game import Game, load_game
 from glem.core.positions.labels import LabelCounts, label_records
 from glem.core.positions.reading import read_records
 from glem.core.positions.writing import write_games
-from tests.core.positions.test_replay import records_of
-from tests.oracles.replay import random_game, replay_game
+from tests.oracles.replay import random_game, records_of, replay_game
 
 HEADER = "# glem games 1 othello\n"
 
@@ -80,6 +79,7 @@ def test_chunks_and_skipped_lines(othello: Game, tmp_path: Path) -> None:
         ("f5 d6\t\t\t1", ":2: its exact score must be .*, got ''"),
         ("f5 d6\t\t3\t", ":2: the number of moves before its exact score must be .* from 0 to 2, got ''"),
         ("f5 d6\t\t3\t-5", "got '-5'"),
+        ("f5 d6\t\t3\t-99999", "got '-99999'"),
         ("f5 d6\t\t3\t1_0", "got '1_0'"),
         ("f5 d6\t\t3\t 1", "got ' 1'"),
         ("f5 d6\t\t3\t7", "got '7'"),

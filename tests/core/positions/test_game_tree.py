@@ -18,6 +18,7 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.reading import read_records
 from tests.core.positions.test_positions import assert_same
 from tests.oracles import game_tree as oracle
+from tests.oracles.replay import random_game, records_of
 
 
 def filled(values: dict[int, float], count: int) -> NDArray[np.float32]:
@@ -46,39 +47,36 @@ def graphs(draw: st.DrawFn, circles: bool) -> dict[str, Any]:
     }
 
 
-def propagated(graph: dict[str, Any], *, with_ply: bool = True) -> NDArray[np.float32]:
+def check(graph: dict[str, Any], *, with_ply: bool) -> None:
+    """Values are those of naive recursion; with plies, over the arcs that do not lead back."""
     count = graph["count"]
-    arcs = np.array(graph["arcs"], np.int32).reshape(-1, 2)
-    return propagate(
-        np.ascontiguousarray(arcs[:, 0]),
-        np.ascontiguousarray(arcs[:, 1]),
+    parents, children = np.array(graph["arcs"], np.int32).reshape(-1, 2).T
+    found = propagate(
+        np.ascontiguousarray(parents),
+        np.ascontiguousarray(children),
         filled(graph["result"], count),
         exact=filled(graph["exact"], count),
         alternative=filled(graph["alternative"], count),
         ply=np.array(graph["ply"], np.int16) if with_ply else None,
     )
-
-
-def expected_values(graph: dict[str, Any], successors: dict[int, list[int]]) -> list[float]:
+    successors = {node: [child for parent, child in graph["arcs"] if parent == node] for node in range(count)}
+    if with_ply:
+        successors = oracle.without_returns(successors, dict(enumerate(graph["ply"])))
     known = graph["result"], graph["exact"], graph["alternative"]
-    return [oracle.negamax(successors, node, *known) for node in range(graph["count"])]
-
-
-def successors_of(graph: dict[str, Any]) -> dict[int, list[int]]:
-    return {node: [child for parent, child in graph["arcs"] if parent == node] for node in range(graph["count"])}
+    expected = [oracle.negamax(successors, node, *known) for node in range(count)]
+    np.testing.assert_array_equal(found, expected)
 
 
 @settings(deadline=None)
 @given(graphs(circles=False))
 def test_values_agree_with_naive_recursion(graph: dict[str, Any]) -> None:
-    np.testing.assert_array_equal(propagated(graph, with_ply=False), expected_values(graph, successors_of(graph)))
+    check(graph, with_ply=False)
 
 
 @settings(deadline=None)
 @given(graphs(circles=True))
 def test_in_circles_moves_that_go_back_do_not_count(graph: dict[str, Any]) -> None:
-    successors = oracle.without_returns(successors_of(graph), dict(enumerate(graph["ply"])))
-    np.testing.assert_array_equal(propagated(graph), expected_values(graph, successors))
+    check(graph, with_ply=True)
 
 
 def test_circles_need_plies() -> None:
@@ -90,35 +88,22 @@ def test_circles_need_plies() -> None:
 def random_games(game: Game, games: int, seed: int, choices: int) -> GameRecords:
     """Random games without recorded passes that share many positions; some stop early, some have an exact score."""
     rng = np.random.default_rng(seed)
-    buffer = np.zeros(game.max_moves, np.int32)
-    moves: list[int] = []
-    offsets = [0]
-    for number in range(games):
-        position = game.initial_position
-        while count := game.legal_moves(position, buffer, 0):
-            # Turned moves of the same few choices: equal positions come in different orientations.
-            move = int(buffer[rng.integers(min(count, choices))])
-            position = game.play(position, move)
-            if move != game.pass_move:
-                moves.append(move)
-            if number % 7 == 6 and len(moves) - offsets[-1] == 30:
-                break
-        offsets.append(len(moves))
+    # Turned moves of the same few choices: equal positions come in different orientations.
+    lengths = [30 if number % 7 == 6 else game.max_plies for number in range(games)]
+    records = records_of([random_game(game, rng, plies, choices) for plies in lengths])
     exact = np.arange(games) % 5 == 0
     return evolve(
-        GameRecords.from_moves(np.array(moves, np.uint8), np.array(offsets, np.int64), source="random"),
+        records,
+        source="random",
         theoretical_score=np.where(exact, rng.integers(-9, 10), np.nan).astype(np.float32),
         theoretical_ply=np.where(exact, 40, -1).astype(np.int16),
     )
 
 
-@pytest.mark.parametrize("symmetries", [True, False])
-def test_a_tree_of_games_agrees_with_naive_recursion(othello: Game, symmetries: bool) -> None:
+def test_a_tree_of_games_agrees_with_naive_recursion(othello: Game) -> None:
     records = random_games(othello, 30, 1, choices=2)
     tree = GameTree.from_records(othello, [records.select(slice(0, 9)), records.select(slice(9, 30))])
-    if not symmetries:
-        tree = GameTree.from_records(othello, [records], symmetries=False)
-    expected = oracle.tree_of(othello, records, symmetries)
+    expected = oracle.tree_of(othello, records)
     value = tree.propagate()
     row = 0
     found: dict[Any, float] = {}
@@ -138,35 +123,6 @@ def test_a_result_labels_the_positions_of_a_single_game(othello: Game) -> None:
     found = tree.labelled(tree.propagate())
     assert found.label_kind == "propagated"
     assert_same(found, evolve(positions_of_records(othello, [records]), label_kind="propagated"))
-
-
-def continued(game: Game, beginning: list[int], choice: int) -> list[int]:
-    """Moves of a game that begins so and then always makes the first, or the last, legal move."""
-    position = game.initial_position
-    buffer = np.zeros(game.max_moves, np.int32)
-    moves: list[int] = []
-    while count := game.legal_moves(position, buffer, 0):
-        move = int(buffer[0 if choice == 0 else count - 1])
-        if len(moves) < len(beginning):
-            move = beginning[len(moves)]
-        moves.append(move)
-        position = game.play(position, move)
-    return moves
-
-
-def test_where_two_games_part_the_side_to_move_has_the_better_result(othello: Game) -> None:
-    beginning = continued(othello, [], 0)[:30]
-    games = [continued(othello, beginning, choice) for choice in (0, 1)]
-    offsets = np.array([0, len(games[0]), len(games[0]) + len(games[1])])
-    tree = GameTree.from_records(othello, [GameRecords.from_moves(np.array([*games[0], *games[1]]), offsets)])
-    value, played = tree.propagate(), tree.played
-    results = played.final_score.tolist()
-    assert results[0] != results[1]
-    # Both are scores of the first player, who is to move after 30 plies.
-    for row, side in enumerate(played.side[:31]):
-        assert value[tree.node[row]] == side * max(results)
-    for row in range(31, len(played.side)):
-        assert value[tree.node[row]] == played.side[row] * results[played.record[row]] or played.ply[row] <= 30
 
 
 def test_distinct_positions_carry_their_occurrences(othello: Game) -> None:

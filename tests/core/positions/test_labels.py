@@ -22,9 +22,8 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.reading import read_records
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.core.positions.test_positions import assert_same
-from tests.core.positions.test_replay import records_of
 from tests.oracles import positions as oracle
-from tests.oracles.replay import random_game
+from tests.oracles.replay import random_game, records_of
 
 
 def random_records(game: Game, games: int, seed: int, source: str = "random") -> GameRecords:

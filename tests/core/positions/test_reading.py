@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,8 @@ import numpy as np
 import pytest
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
-from glem.core.evaluation.links import IDENTITY
 from glem.core.files.archives import read_arrays
-from glem.core.fitting.phases import PhaseWeights
-from glem.core.game.game import Game
-from glem.core.positions.reading import read_records
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.tournament import read_games
 from tests.core.files.mutations import announced, archive_of
@@ -46,65 +40,26 @@ def test_an_interruption_is_no_damage() -> None:
         raise KeyboardInterrupt
 
 
-def _configurations(header: bytes) -> Callable[[Path], Any]:
-    def read(path: Path) -> Any:
-        ConfigurationSet.from_relations(RelationTable(np.array([0]), np.array([0])), [[0]], [1], 1).save(path)
-        with np.load(path) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        path.write_bytes(archive_of({**arrays, "header": np.frombuffer(header, np.uint8)}))
-        return ConfigurationSet.load(path)
-
-    return read
+_LIMITLESS = json.dumps({"format": "glem configurations 1", "incomplete": "", "position_count": 1})
 
 
-def _run_of(text: str) -> Callable[[Path], Any]:
-    def read(path: Path) -> Any:
-        path.mkdir()
-        (path / "work.json").write_text(text)
-        return mine(np.zeros((4, 2), np.int16), minimum_matches=1, checkpoint=path)
+@pytest.mark.parametrize("header", [_LIMITLESS.replace("1}", "1e400}"), "[" * 100_000])
+def test_headers_that_got_past_their_reader(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "damaged.npz"
+    ConfigurationSet.from_relations(RelationTable(np.array([0]), np.array([0])), [[0]], [1], 1).save(path)
+    with np.load(path) as stored:
+        arrays = {**stored, "header": np.frombuffer(header.encode(), np.uint8)}
+    path.write_bytes(archive_of(arrays))
+    with pytest.raises(BadInputError, match=r"damaged\.npz"):
+        ConfigurationSet.load(path)
 
-    return read
 
-
-def _tournament(path: Path) -> Any:
+def test_a_tournament_of_an_unknown_game(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.jsonl"
     with Journal(path, "tournament", {"game": "no such game"}) as journal:
         journal.append({})
-    return read_games(path)
-
-
-def _weights(path: Path) -> Any:
-    path.write_bytes(b"PK")
-    return PhaseWeights.load(path, IDENTITY)
-
-
-_LIMITLESS = json.dumps({"format": "glem configurations 1", "incomplete": "", "position_count": 1}).replace(
-    "1}", "1e400}"
-)
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        _configurations(_LIMITLESS.encode()),
-        _configurations(b"[" * 100_000),
-        _run_of("[[1]]"),
-        _run_of("[" * 100_000),
-        _run_of("9" * 5000),
-        _tournament,
-        _weights,
-    ],
-)
-def test_files_that_got_past_their_readers(tmp_path: Path, read: Callable[[Path], Any]) -> None:
-    path = tmp_path / "damaged.npz"
-    with pytest.raises(BadInputError, match=r"damaged\.npz"):
-        read(path)
-
-
-def test_a_ply_beyond_all_games(othello: Game, tmp_path: Path) -> None:
-    path = tmp_path / "few.games"
-    path.write_text("# glem games 1 othello\nf5\t\t3\t-99999\n")
-    with pytest.raises(BadInputError, match=r"few\.games"):
-        list(read_records(othello, path))
+    with pytest.raises(BadInputError, match=r"damaged\.jsonl"):
+        read_games(path)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 import numpy as np
@@ -15,40 +14,39 @@ from hypothesis import strategies as st
 
 from glem.core.compiling.columns import position_at
 from glem.core.game.game import Game, load_game
-from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, replay
 from tests.core.game.countdown_game import COUNTDOWN
-from tests.oracles.replay import legal_moves, random_game, replay_game
+from tests.oracles.replay import Step, random_game, records_of, replay_game
 
 OTHELLO = load_game("othello")
 
 
-def records_of(games: Sequence[Sequence[int]]) -> GameRecords:
-    moves = np.array([move for game in games for move in game], np.int16)
-    return GameRecords.from_moves(moves, np.cumsum([0, *map(len, games)], dtype=np.int64))
-
-
-def check(game: Game, games: Sequence[Sequence[int]], start: Any = None) -> None:
-    """Every column of the replay equals the oracle's."""
+def check(game: Game, games: Sequence[Sequence[int]], firsts: Sequence[Step] = ()) -> None:
+    """Every column of the replay equals the oracle's; the games may begin at steps of their own."""
     records = records_of(games)
-    whole = replay(game, records, start=start)
+    if firsts:
+        fields = zip(*(step.position for step in firsts), strict=True)
+        starts = game.position_type(*map(np.array, fields))
+        records = attrs.evolve(records, starts=starts, start_side=np.array([step.side for step in firsts], np.int8))
+    whole = replay(game, records)
     assert whole.offsets[0] == 0
     assert len(whole.record) == whole.offsets[-1]
     for index, moves in enumerate(games):
-        plain = replay_game(game, moves, start)
+        begin, side = firsts[index][:2] if firsts else (None, 1)
+        plain = replay_game(game, moves, begin)
         rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
         assert [position_at(whole.positions, row) for row in rows] == [step.position for step in plain.steps]
-        assert whole.side[rows].tolist() == [step.side for step in plain.steps]
+        assert whole.side[rows].tolist() == [side * step.side for step in plain.steps]
         assert whole.move[rows].tolist() == [step.move for step in plain.steps]
         assert whole.ply[rows].tolist() == list(range(len(plain.steps)))
         assert set(whole.record[rows].tolist()) == {index}
         inserted = [step for step in plain.steps[:-1] if step.move != game.pass_move or game.pass_move in moves]
         legal = whole.move_side[records.offsets[index] : records.offsets[index + 1]]
-        assert legal[: len(inserted)].tolist() == [step.side for step in inserted]
+        assert legal[: len(inserted)].tolist() == [side * step.side for step in inserted]
         assert not legal[len(inserted) :].any()
         assert whole.status[index] == plain.status
         assert whole.illegal_at[index] == plain.illegal_at
-        assert whole.final_score[index] == plain.final_score
+        assert whole.final_score[index] == side * plain.final_score
 
 
 @pytest.fixture(scope="module")
@@ -104,29 +102,9 @@ def test_a_missing_pass_is_illegal_where_the_game_has_none(games: list[list[int]
     assert replay(strict, records_of([passing])).status.tolist() == [ILLEGAL]
 
 
-def test_start_in_another_position(games: list[list[int]]) -> None:
-    steps = replay_game(OTHELLO, games[0]).steps
-    rest = [step.move for step in steps[20:-1] if step.move != OTHELLO.pass_move]
-    check(OTHELLO, [rest, rest[:5], []], start=steps[20].position)
-
-
 def test_every_game_has_a_start_of_its_own(games: list[list[int]]) -> None:
-    steps = [replay_game(OTHELLO, game).steps for game in games[:3]]
-    begin = [0, 11, 20]
-    rests = [[step.move for step in game[ply:-1]] for game, ply in zip(steps, begin, strict=True)]
-    firsts = [game[ply] for game, ply in zip(steps, begin, strict=True)]
-    starts = OTHELLO.position_type(*(np.array(c) for c in zip(*(step.position for step in firsts), strict=True)))
-    records = attrs.evolve(
-        records_of(rests), starts=starts, start_side=np.array([step.side for step in firsts], np.int8)
-    )
-    whole = replay(OTHELLO, records)
-    for index, game in enumerate(steps):
-        rows = range(int(whole.offsets[index]), int(whole.offsets[index + 1]))
-        rest = game[begin[index] :]
-        assert [position_at(whole.positions, row) for row in rows] == [step.position for step in rest]
-        assert whole.side[rows].tolist() == [step.side for step in rest]
-        assert whole.final_score[index] == replay_game(OTHELLO, games[index]).final_score
-    assert (replay(OTHELLO, records.select(slice(0, 0))).status == FINISHED).all()
+    steps = [replay_game(OTHELLO, game).steps[ply:] for game, ply in zip(games, (0, 11, 20), strict=False)]
+    check(OTHELLO, [[step.move for step in rest[:-1]] for rest in steps], firsts=[rest[0] for rest in steps])
 
 
 def test_selected_games_are_those_of_their_own_replay(games: list[list[int]]) -> None:
@@ -144,7 +122,6 @@ def test_selected_games_are_those_of_their_own_replay(games: list[list[int]]) ->
 def test_no_games_and_games_without_moves() -> None:
     check(OTHELLO, [])
     check(OTHELLO, [[], []])
-    assert legal_moves(OTHELLO, OTHELLO.initial_position)
 
 
 @pytest.mark.repeats  # two more processes: any kernel of one game is another's miss in the cache
@@ -165,10 +142,3 @@ def test_the_cache_survives_a_game_that_is_gone(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
     )
     assert elsewhere.stdout == "[1]\n"
-
-
-@pytest.mark.shared
-def test_tournament_games(shared: Any) -> None:
-    content = np.frombuffer((shared / "othello" / "wthor" / "WTH_1984.wtb").read_bytes()[16:], np.uint8)
-    rows = content.reshape(-1, 68)[::20, 8:]
-    check(OTHELLO, [[(int(move) // 10 - 1) * 8 + int(move) % 10 - 1 for move in row if move] for row in rows])

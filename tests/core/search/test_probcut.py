@@ -75,7 +75,7 @@ def test_the_law_is_found(probcut: ProbCut) -> None:
 
 
 def test_depths_beyond_the_searched_ones_are_extrapolated(probcut: ProbCut) -> None:
-    assert probcut.deepest == 24
+    assert len(probcut.check_depths) == 25
     for depth in range(SEARCHED + 1, 25):
         nearest = SEARCHED - (SEARCHED - depth) % 2
         for place, check in enumerate(check_depths_of(depth)):
@@ -208,7 +208,7 @@ def test_the_choice_does_not_depend_on_order_or_cutting(othello_learning: Learni
 def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Positions, tmp_path: Path) -> None:
     evaluation = mobility_evaluation(othello_learning)
     fitted = fit_probcut(evaluation, [positions], SAMPLE, folder=tmp_path / "work")
-    assert fitted.deepest == 8
+    assert len(fitted.check_depths) == 9
     with pytest.raises(BadInputError, match="other settings"):
         fit_probcut(evaluation, [positions], evolve(SAMPLE, seed=8), folder=tmp_path / "work")
     again = fit_probcut(evaluation, [positions], SAMPLE, workers=Workers(2))
@@ -230,5 +230,5 @@ def test_the_command(terminal: Terminal, mobility: str, positions: Positions, tm
     assert "from depth" in printed
     assert printed.endswith(f"wrote {output}\n")
     loaded = ProbCut.load(output)
-    assert (loaded.threshold, loaded.deepest, loaded.unit) == (1.7, 6, "discs")
+    assert (loaded.threshold, len(loaded.check_depths), loaded.unit) == (1.7, 7, "discs")
     assert not Path(f"{output}.work").exists()

@@ -187,7 +187,7 @@ def test_the_selective_search_that_a_player_has(othello: Game, othello_learning:
     shipped = loaded("model.npz,probcut=default", othello)
     assert shipped is not None
     evaluator = evaluator_of(linear_evaluation(othello_learning, mobility=1.0))
-    assert shipped.arrays(evaluator).depth_count == shipped.deepest + 1
+    assert shipped.arrays(evaluator).depth_count == len(shipped.check_depths)
     assert loaded("default") is not None
     shipped.with_threshold(1.75).save(tmp_path / "probcut.npz")
     kept = f"model.npz,probcut={tmp_path / 'probcut.npz'}"

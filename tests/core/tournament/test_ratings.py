@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
-from glem.core.tournament.elo import PairCounts, elo_difference
+from glem.core.tournament.elo import PairCounts, elo_estimate
 from glem.core.tournament.ratings import joint_ratings
 from glem.core.tournament.standings import PairingResult
 
@@ -21,7 +21,7 @@ def test_two_players_are_rated_as_their_difference_says() -> None:
     pairs = PairCounts((10, 20, 100, 40, 30))
     pairing = PairingResult(("a", "b"), pairs, wins=200, draws=100, losses=100)
     best, worst = joint_ratings(("a", "b"), [pairing])
-    alone = elo_difference(PairCounts((10, 20, 100, 40, 30)))
+    alone = elo_estimate((10, 20, 100, 40, 30))
     assert (best.name, worst.name) == ("a", "b")
     assert best.elo == -worst.elo
     # One drawn game in 401 draws the players a little together.

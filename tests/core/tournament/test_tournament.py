@@ -73,12 +73,12 @@ def test_figures_count_every_game_from_the_right_side(whole: Any) -> None:
         assert totals["moves"] == moves
     for pairing in figures["pairings"]:
         one, other = pairing["players"]
-        scores = Counter[float]()
+        counts = [0] * 5
         for first, second in zip(games[::2], games[1::2], strict=True):
             if {one, other} == set(first.players):
                 as_first, as_second = (first, second) if first.players[0] == one else (second, first)
-                scores[(as_first.result + 1) / 2 + (1 - as_second.result) / 2] += 1
-        assert PairCounts(tuple(pairing["pairs"])) == PairCounts.of_scores(scores.elements())
+                counts[2 + as_first.result - as_second.result] += 1
+        assert list(pairing["pairs"]) == counts
         assert sum(pairing["pairs"]) == 6
     greedy = figures["players"]["greedy,evaluation=mobility"]
     assert greedy["score"] > 0.5
@@ -174,12 +174,12 @@ def test_a_sequential_test_stops_at_the_same_pair_whatever_the_workers(othello: 
     assert one.played == one.standings.games < len(tournament)
     # Every pair counts in the order of the openings, none after the decisive one.
     state = sprt.test(PairCounts())
-    scores: list[float] = []
+    counts = [0] * 5
     games = games_of(records[0])
     for first, second in zip(games[::2], games[1::2], strict=True):
         assert state.verdict == SprtVerdict.CONTINUE
-        scores.append((first.result + 1) / 2 + (1 - second.result) / 2)
-        state = sprt.test(PairCounts.of_scores(scores))
+        counts[2 + first.result - second.result] += 1
+        state = sprt.test(PairCounts(tuple(counts)))
     assert state == one.sprt
     figures = [{**untimed_figures(result), "games_played": None} for result in results]
     assert figures[0] == figures[1]

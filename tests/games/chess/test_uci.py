@@ -169,7 +169,7 @@ def test_promotions_and_lines() -> None:
         (["position fen 8/8/8/8/8/8/8/8 w - - 0 1", "go depth 1"], "no game of chess leads to"),
         (["position fen nonsense", "go depth 1"], "is no position of chess"),
         (["position", "go depth 1"], "startpos or fen"),
-        (["setoption name Hash value lots"], "option Hash is a whole number"),
+        (["setoption name Hash value lots"], "option Hash must be a whole number"),
         (["setoption name Contempt value 3"], "No such option: Contempt"),
         (["setoption name UCI_Chess960 value maybe"], "true or false"),
         (["setoption name EvalFile value nowhere.npz"], "nowhere.npz"),

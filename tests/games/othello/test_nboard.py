@@ -156,17 +156,17 @@ def test_a_script_with_a_ping_gets_its_moves(searching: PlayerSpec) -> None:
 def test_what_makes_no_sense_is_answered(searching: PlayerSpec) -> None:
     engine = Engine(OTHELLO, searching)
     assert told(engine, ["nboard", "set depth", "set depth 0", "set depth x", "set contempt 5", "set x", "fly"]) == [
-        "status a version from 0 to 1000 is needed, got ''",
-        "status a depth from 1 to 10000 is needed, got ''",
-        "status a depth from 1 to 10000 is needed, got '0'",
-        "status a depth from 1 to 10000 is needed, got 'x'",
+        "status a version must be a whole number from 0 to 1000, got ''",
+        "status a depth must be a whole number from 1 to 10000, got ''",
+        "status a depth must be a whole number from 1 to 10000, got '0'",
+        "status a depth must be a whole number from 1 to 10000, got 'x'",
         "status unknown setting 'x'",
         "status unknown command 'fly'",
     ]
     assert told(engine, ["set game x", "hint 0", "hint x", "learn", "stop", "", "quit", "ping 1"]) == [
         "status 'x' is no game: it begins with (; and ends with ;)",
-        "status a number of moves from 1 to 10000 is needed, got '0'",
-        "status a number of moves from 1 to 10000 is needed, got 'x'",
+        "status a number of moves must be a whole number from 1 to 10000, got '0'",
+        "status a number of moves must be a whole number from 1 to 10000, got 'x'",
         "learned",
     ]
     assert told(Engine(OTHELLO, RANDOM), ["hint 1"])[1].startswith("status player 'random'")
