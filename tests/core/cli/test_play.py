@@ -24,13 +24,17 @@ from tests.killed_programs import killed_in_the_end
 RANDOM = ("othello", "--player", "random")
 
 
+@pytest.fixture
+def against_mobility(terminal: Terminal, mobility: str) -> Terminal:
+    """Games of Othello against a player that searches."""
+    return terminal.of("play", "othello", "--evaluation", mobility, "--solve", "0")
+
+
 # --------------------------------------------------------------------------------------------------- play
 
 
-def test_a_game_is_begun_answered_and_left(terminal: Terminal, mobility: str) -> None:
-    printed = terminal(
-        "play", "othello", "--evaluation", mobility, "--solve", "0", "--depth", "2", typed="f5\nline\nquit\n"
-    )
+def test_a_game_is_begun_answered_and_left(against_mobility: Terminal) -> None:
+    printed = against_mobility("--depth", "2", typed="f5\nline\nquit\n")
     assert printed.startswith("You play X (the first player).")
     assert "3 - - - * - - - - 3\n4 - - * O X - - - 4\n5 - - - X O * - - 5" in printed
     assert "X 2, O 2" in printed
@@ -69,21 +73,22 @@ def test_what_a_person_may_do(
 
 def test_bad_input_is_explained(terminal: Terminal) -> None:
     typed = "a1\nzz\n\x00\n" + "x" * 30_000 + "\nsave\nsave /nowhere/at/all\nundo\nhint\n"
-    printed = terminal("play", *RANDOM, typed=typed)
+    wrong_numbers = ("-3", "x", "0", "1000", "3 3")
+    printed = terminal("play", *RANDOM, typed=typed + "".join(f"hint {wrong}\n" for wrong in wrong_numbers))
     assert "'a1' is no legal move; legal: d3, c4, f5, e6" in printed
     assert "'zz' is no square (a1 to h8, or -- for a pass)\n" in printed
     assert "save where?" in printed
     assert "the folder /nowhere/at does not exist" in printed
     assert "there is no move to take back" in printed
     assert "does not search, so it cannot analyse" in printed
+    for wrong in wrong_numbers:
+        assert f"hint takes a number of moves from 1 to 999, as in hint 3, got {wrong!r}" in printed
     assert max(map(len, printed.splitlines())) < 200
 
 
-def test_hints_and_legal_moves(terminal: Terminal, mobility: str) -> None:
+def test_hints_and_legal_moves(against_mobility: Terminal) -> None:
     typed = "hint 2\nhint 99999\nmoves\nhelp\nboard\n"
-    printed = terminal(
-        "play", "othello", "--evaluation", mobility, "--solve", "0", "--depth", "2", "--moves", "f5d6", typed=typed
-    )
+    printed = against_mobility("--depth", "2", "--moves", "f5d6", typed=typed)
     lines = printed.splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith("X 3, O 3")) + 1
     values = [float(line.split()[0]) for line in lines[first : first + 2]]
@@ -109,29 +114,23 @@ def test_a_game_to_the_end_is_saved(terminal: Terminal, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "name", "moves"), [("connect_four", "game.txt", "4 4 3"), ("othello", "some.games", "f5 d6 c3")]
+    ("name", "file", "moves", "result"),
+    [
+        ("othello", "some.games", "f5 d6 c3", ""),
+        ("connect_four", "game.txt", "4 4 3", ""),
+        ("connect_four", "game.txt", "1 2 1 2 1 2 1", "1"),
+        ("chess", "game.txt", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", "0"),
+    ],
 )
 def test_a_game_of_any_game_is_saved_as_lines_that_are_read(
-    terminal: Terminal, tmp_path: Path, game: str, name: str, moves: str
+    terminal: Terminal, tmp_path: Path, name: str, file: str, moves: str, result: str
 ) -> None:
-    path = tmp_path / name
-    terminal("play", game, "--player", "random", "--moves", moves, typed=f"save {path}\n")
-    assert path.read_text(encoding="utf-8") == f"# glem games 1 {game}\n{moves}\t\t\t\n"
-    known = load_game(game)
-    [found] = read_records(known, path)
-    assert [known.format_move(move) for move in found.moves.tolist()] == moves.split()
-
-
-@pytest.mark.parametrize("name", ["connect_four", "chess"])
-def test_a_finished_game_is_saved_with_its_result(terminal: Terminal, tmp_path: Path, name: str) -> None:
-    game, path = load_game(name), tmp_path / "game.txt"
-    moves, result = {
-        "connect_four": ("1 2 1 2 1 2 1", 1),
-        "chess": ("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8", 0),
-    }[name]
+    game, path = load_game(name), tmp_path / file
     for begin in ((), ("--position", game.format_position(game.initial_position))):
-        terminal("play", name, "--player", "random", *begin, "--moves", moves, "--save", str(path))
-        assert path.read_text(encoding="utf-8").endswith(f"\n{moves}\t{result}\t\t\n")
+        terminal("play", name, "--player", "random", *begin, "--moves", moves, typed=f"save {path}\n")
+        assert path.read_text(encoding="utf-8") == f"# glem games 1 {name}\n{moves}\t{result}\t\t\n"
+        [found] = read_records(game, path)
+        assert [game.format_move(move) for move in found.moves.tolist()] == moves.split()
 
 
 @pytest.mark.repeats  # saving: a game without compiled chess is saved above, and written as PGN in test_pgn_writing
@@ -232,15 +231,13 @@ def test_bytes_that_are_no_text_are_no_move() -> None:
     assert run.stdout.endswith(b"no moves yet\n")
 
 
-def typed_at_a_terminal(arguments: list[str], typed: bytes) -> str:
-    """What a command shows on a terminal of its own."""
+def test_a_terminal_has_prompts_and_colors() -> None:
     controller, worker = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "glem", *arguments], stdin=worker, stdout=worker, stderr=worker, env=environment
-    )
+    command = [sys.executable, "-m", "glem", "play", *RANDOM]
+    process = subprocess.Popen(command, stdin=worker, stdout=worker, stderr=worker, env=environment)
     os.close(worker)
-    os.write(controller, typed)
+    os.write(controller, b"undo\n\x04")
     shown = b""
     try:
         while piece := os.read(controller, 4096):
@@ -249,13 +246,8 @@ def typed_at_a_terminal(arguments: list[str], typed: bytes) -> str:
         pass  # How Linux tells that nobody holds the other end any more.
     assert process.wait(timeout=300) == 0
     os.close(controller)
-    return shown.decode()
-
-
-def test_a_terminal_has_prompts_and_colors() -> None:
-    shown = typed_at_a_terminal(["play", *RANDOM], b"undo\n\x04")
-    assert "X (the first player)> " in shown
-    assert "\x1b[32m*\x1b[0m" in shown
+    assert b"X (the first player)> " in shown
+    assert b"\x1b[32m*\x1b[0m" in shown
 
 
 # ------------------------------------------------------------------------------------------------- search
@@ -334,12 +326,6 @@ def test_limits_without_sense_are_one_line(
     assert error.count("\n") == 1
 
 
-def test_hints_take_a_number(terminal: Terminal) -> None:
-    for wrong in ("-3", "x", "0", "1000", "3 3"):
-        printed = terminal("play", *RANDOM, typed=f"hint {wrong}\nquit\n")
-        assert f"hint takes a number of moves from 1 to 999, as in hint 3, got {wrong!r}" in printed
-
-
 def test_only_commands_that_continue_say_so(terminal: Terminal, mobility: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
@@ -352,7 +338,7 @@ def test_only_commands_that_continue_say_so(terminal: Terminal, mobility: str, m
     assert error.strip() == "glem: interrupted; the same command continues where it can"
 
 
-def test_ctrl_c_makes_glem_move_at_once(terminal: Terminal, mobility: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_makes_glem_move_at_once(against_mobility: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     choose = Engine.choose
 
     def interrupted(engine: Engine, **others: Any) -> Any:
@@ -366,9 +352,7 @@ def test_ctrl_c_makes_glem_move_at_once(terminal: Terminal, mobility: str, monke
     monkeypatch.setattr(Engine, "choose", interrupted)
     handler = signal.getsignal(signal.SIGINT)
     began = time.monotonic()
-    printed = terminal(
-        "play", "othello", "--evaluation", mobility, "--solve", "0", "--seconds", "600", typed="f5\nline\nquit\n"
-    )
+    printed = against_mobility("--seconds", "600", typed="f5\nline\nquit\n")
     assert time.monotonic() - began < 300
     assert "glem plays " in printed
     assert signal.getsignal(signal.SIGINT) is handler

@@ -140,9 +140,7 @@ def test_a_missing_folder_and_a_missing_file(games: Path, tmp_path: Path, run: T
     assert "no such file" in run.fails(tmp_path / "none.txt", "-o", tmp_path / "positions.parquet")
 
 
-def test_players_are_found_by_pattern_and_shown(
-    othello: Game,
-) -> None:
+def test_players_are_found_by_pattern_and_shown(othello: Game) -> None:
     played = sample_games().select(slice(6))
     columns = {"black_player": [0, 0, 1, 2, 3, 3], "white_player": [1, 2, 3, 3, 0, -1]}
     records = evolve(

@@ -5,13 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.search.solver import SolverSpec, solve_positions
 from glem.core.tasks.tasks import Workers
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.evaluator_scores import random_line
-from tests.core.game.countdown_game import COUNTDOWN
 
 FIRST = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"  # FFO #1
 SCORES = "G8:+18; H1:+12; H7:+6; A2:+6; A3:+4; B1:-4; A4:-22; G2:-24;"
@@ -103,13 +101,10 @@ def test_what_was_not_solved_has_no_score(run):
     assert "the game is over" in run("--position", over, "--all-moves")
 
 
-def test_what_is_refused(run, monkeypatch):
+def test_what_is_refused(run):
     assert "nothing to solve" in run(status=2)
     assert "no score convention 'odd'" in run("--position", LAST, "--convention", "odd", status=2)
     assert "no such file" in run("--position", LAST, "--evaluation", "absent.npz", status=2)
-    monkeypatch.setattr("glem.core.search.solver.load_game", lambda _name: COUNTDOWN)
-    with pytest.raises(BadInputError, match=r"Countdown cannot be solved.*plies_left"):
-        SolverSpec("countdown").make()
 
 
 def test_workers_do_not_matter(othello: Game):

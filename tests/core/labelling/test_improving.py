@@ -120,18 +120,19 @@ def test_a_labeller_that_cannot_be_made_leaves_nothing_behind(positions: Positio
         assert not (tmp_path / "work").exists()
 
 
-@pytest.mark.parametrize("changes", [{"l2": float("nan")}, {"l2": -1.0}, {"smoothing": float("nan")}])
-def test_bad_settings_of_the_fit_are_refused_before_positions_are_labelled(changes: dict[str, Any]) -> None:
-    with pytest.raises(BadInputError, match=r"penalty|smoothing"):
-        FitSettings(ConjugateGradient(iterations=1), **changes)
-
-
 @pytest.mark.parametrize(
-    ("changes", "message"), [({"positions_per_phase": 0}, "one position"), ({"validation": 1.0}, "share")]
+    ("settings", "changes", "message"),
+    [
+        (SETTINGS.fit, {"l2": float("nan")}, "penalty"),
+        (SETTINGS.fit, {"l2": -1.0}, "penalty"),
+        (SETTINGS.fit, {"smoothing": float("nan")}, "smoothing"),
+        (SETTINGS, {"positions_per_phase": 0}, "one position"),
+        (SETTINGS, {"validation": 1.0}, "share"),
+    ],
 )
-def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None:
+def test_bad_settings_are_refused(settings: Any, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInputError, match=message):
-        attrs.evolve(SETTINGS, **changes)
+        attrs.evolve(settings, **changes)
 
 
 def test_command(positions: Positions, terminal: Terminal, tmp_path: Path) -> None:

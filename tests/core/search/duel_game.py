@@ -86,12 +86,13 @@ def tactical_moves(position: Position, moves: Any, start: int) -> int:
 
 def cornered_moves(position: Position, moves: Any, start: int) -> int:
     """As above, but a last man next to an enemy must move: no standing still."""
-    if is_cornered(position):
+    if must_move(position):
         return ~legal_moves(position, moves, start)
     return _write_moves(position, moves, start, True)
 
 
-def is_cornered(position: Position) -> bool:
+def must_move(position: Position) -> bool:
+    """Where ``cornered_moves`` returns a complement."""
     near = (position.opponent << _ONE) | (position.opponent >> _ONE)
     return popcount(position.own) == 1 and bool(position.own & near != np.uint64(0))
 
@@ -110,17 +111,8 @@ def move_hint(position: Position, move: int) -> int:
     return 100 if position.opponent >> np.uint64(target) & _ONE else 0
 
 
-def must_move(position: Position) -> bool:
-    """Where ``cornered_moves`` returns a complement."""
-    return is_cornered(position)
-
-
 def reversible_plies(position: Position) -> int:
     return int(position.quiet)
-
-
-def no_moves_score(position: Position) -> int:
-    return final_score(position)
 
 
 def is_drawn(position: Position) -> bool:
@@ -144,8 +136,9 @@ def _parse_position(text: str) -> Position:
     return Position(np.uint64(own), np.uint64(opponent), np.uint8(quiet))
 
 
-def duel(**search_functions: Any) -> Game:
-    """The game, searched with the named optional operations."""
+def duel(*functions: Any, **named: Any) -> Game:
+    """The game, searched with these optional operations, which have their own names or the given ones."""
+    search_functions = {**{function.__name__: function for function in functions}, **named}
     return Game(
         name="-".join(["duel", *(function.__name__ for function in search_functions.values())]),
         title="Duel",

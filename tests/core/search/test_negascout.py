@@ -32,21 +32,13 @@ NO_TABLE = SearchSettings(table_mb=0)
 
 DUELS = [
     duel(),
-    duel(reversible_plies=duel_game.reversible_plies, extension=duel_game.extension),
+    duel(duel_game.reversible_plies, duel_game.extension),
+    duel(duel_game.tactical_moves, duel_game.move_hint, duel_game.is_drawn, duel_game.table_key),
     duel(
-        tactical_moves=duel_game.tactical_moves,
-        move_hint=duel_game.move_hint,
-        is_drawn=duel_game.is_drawn,
-        table_key=duel_game.table_key,
-    ),
-    duel(
+        *(duel_game.extension, duel_game.move_order, duel_game.must_move),
+        *(duel_game.reversible_plies, duel_game.is_drawn),
         tactical_moves=duel_game.cornered_moves,
-        extension=duel_game.extension,
-        move_order=duel_game.move_order,
-        must_move=duel_game.must_move,
-        no_moves_score=duel_game.no_moves_score,
-        reversible_plies=duel_game.reversible_plies,
-        is_drawn=duel_game.is_drawn,
+        no_moves_score=duel_game.final_score,
     ),
 ]
 
@@ -142,29 +134,19 @@ def after(game: Game, position: Any, moves: Sequence[int]) -> Any:
     return position
 
 
-def test_several_lines_are_the_best_moves(case):
+def test_several_lines_are_the_best_moves_that_are_not_excluded(case):
     searcher = case.exact_searcher()
     for position in case.positions:
         values = move_values(case.game, case.evaluator, position, 3)
-        found = searcher.search(position, Limits(depth=3), lines=3)
-        searcher.clear()
-        assert [line.score for line in found.lines] == sorted(values.values(), reverse=True)[:3]
-        assert all(values[line.moves[0]] == line.score for line in found.lines)
-        assert len({line.moves[0] for line in found.lines}) == len(found.lines)
-
-
-def test_excluded_moves_are_not_searched(case):
-    searcher = case.exact_searcher()
-    for position in case.positions:
-        values = move_values(case.game, case.evaluator, position, 2)
-        if len(values) < 2:
-            continue
-        best = max(values, key=lambda move: values[move])
-        found = searcher.search(position, Limits(depth=2), exclude=[best])
-        searcher.clear()
-        del values[best]
-        assert found.move in values
-        assert found.score == max(values.values())
+        excluded: list[int] = []
+        while values and len(excluded) < 2:
+            found = searcher.search(position, Limits(depth=3), lines=3, exclude=excluded)
+            searcher.clear()
+            assert [line.score for line in found.lines] == sorted(values.values(), reverse=True)[:3]
+            assert all(values[line.moves[0]] == line.score for line in found.lines)
+            assert len({line.moves[0] for line in found.lines}) == len(found.lines)
+            excluded.append(found.lines[0].moves[0])
+            del values[excluded[-1]]
 
 
 def test_variations_are_legal_and_lead_to_their_scores(othello):
