@@ -7,8 +7,7 @@
 Each step of `golden.txt` is a command line. They run one after the other in one folder, so that later ones read what
 earlier ones wrote. What a step prints and every file that it writes get a digest of a canonical form, without times,
 folders, file digests and names of modules: a change that only moves or renames code leaves all of them as they are.
-Beside the digests stand a few figures for people. `--keep` keeps the canonical forms, to be compared by `diff -r`, and
-the files themselves.
+`--keep` keeps the canonical forms, to be compared by `diff -r`, and the files themselves.
 
 The digests hold to the last bit and so for one kind of processor and one set of libraries: write them anew, from a
 commit that is trusted, before they are used elsewhere.
@@ -77,10 +76,9 @@ SLICES = (
     ("raw.pgn", "chess/samples/tcec-match-4-raw.pgn.xz", 32),
 )
 
-# Members of JSON that tell of time, place or code, wherever they stand; figures that people know.
+# Members of JSON that tell of time, place or code, wherever they stand.
 LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
 LEFT_OUT |= {"schema"}
-FIGURES = {"after", "elo", "grade", "leaves", "models", "nodes", "positions", "rmse", "score", "validation", "value"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
     (re.compile(r"\bglem(>=| )\d+[\d.]*"), "glem"),
@@ -135,8 +133,8 @@ def write_inputs(folder: Path) -> None:
         (folder / name).write_bytes(b"\n[Event ".join(games[:count]) + b"\n")
 
 
-def run_step(step: Step, folder: Path) -> tuple[dict[str, str], dict[str, Any]]:
-    """Run a step; return the canonical form of what it printed and of each file that it wrote, and its figures."""
+def run_step(step: Step, folder: Path) -> dict[str, str]:
+    """Run a step; return the canonical form of what it printed and of each file that it wrote."""
     places = {"othello": DATA / "othello", "chess": DATA / "chess", "glem": shlex.join(GLEM)}
     words = [word.format(**places) for word in shlex.split(step.arguments)]
     before = file_states(folder)
@@ -153,13 +151,10 @@ def run_step(step: Step, folder: Path) -> tuple[dict[str, str], dict[str, Any]]:
     written = [path for path, state in file_states(folder).items() if before.get(path) != state]
     (folder / f"{step.name}.out").write_text(done.stdout, encoding="utf-8")
     forms: dict[str, str] = {}
-    figures: dict[str, Any] = {}
     for path in (folder / f"{step.name}.out", *sorted(written)):
         name = "printed" if path.suffix == ".out" else path.relative_to(folder).as_posix()
-        form, found = canonical(path)
-        forms[name] = placeless(form, folder)
-        figures |= {name if key is None else key: figure for key, figure in found.items()}
-    return forms, dict(list(figures.items())[:8])
+        forms[name] = placeless(canonical(path), folder)
+    return forms
 
 
 def file_states(folder: Path) -> dict[Path, tuple[int, int]]:
@@ -171,8 +166,8 @@ def file_states(folder: Path) -> dict[Path, tuple[int, int]]:
     }
 
 
-def canonical(path: Path) -> tuple[str, dict[str | None, Any]]:
-    """Return a file's content as text that says nothing of when and where it came about, and figures."""
+def canonical(path: Path) -> str:
+    """Return a file's content as text that says nothing of when and where it came about."""
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
             return array_text({name: arrays[name] for name in arrays.files})
@@ -181,42 +176,39 @@ def canonical(path: Path) -> tuple[str, dict[str | None, Any]]:
     if path.suffix == ".parquet":
         table = pq.read_table(path)
         columns = {name: table[name].to_numpy() for name in table.column_names}
-        text, _ = array_text(columns)
         metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-        shown = {key: plain_text(value)[0] for key, value in metadata.items() if key.startswith("glem")}
-        return text + dumped(shown), {None: f"{table.num_rows} rows"}
+        shown = {key: plain_text(value) for key, value in metadata.items() if key.startswith("glem")}
+        return array_text(columns) + dumped(shown)
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".jsonl":
-        return "\n".join(sorted(plain_text(line, indent=None)[0] for line in text.splitlines())), {}
+        return "\n".join(sorted(plain_text(line, indent=None) for line in text.splitlines()))
     if path.suffix == ".pgn":
         # Lines are broken where the times of the moves have them broken. A forced move has a comment only if it took
         # time, and behind a comment stands the number of the move.
         bare = re.sub(r"\{\s*\}|\d+\.\.\.\s", " ", placeless(text, path.parent))
-        return " ".join(bare.split()), {}
+        return " ".join(bare.split())
     if path.suffix == ".py":
         tree = ast.parse(text)
         tree.body = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
-        return ast.unparse(tree), {}
+        return ast.unparse(tree)
     return plain_text(text)
 
 
-def array_text(arrays: dict[str, np.ndarray]) -> tuple[str, dict[str | None, Any]]:
+def array_text(arrays: dict[str, np.ndarray]) -> str:
     """Describe arrays: name, dtype, shape and digest of each, with lines for its rows if these are few."""
     lines: list[str] = []
-    sizes = []
     for name, given in arrays.items():
         if name == "header":
-            lines.append(plain_text(given.tobytes().decode())[0])
+            lines.append(plain_text(given.tobytes().decode()))
         elif name not in LEFT_OUT:
             array = given.astype(str) if given.dtype.kind == "O" else given
             lines.append(f"{name} {array.dtype} {array.shape} {digest(np.ascontiguousarray(array).tobytes())}")
             if array.dtype.kind == "f" and array.size:
                 rows = array if array.ndim > 1 and len(array) < 100 else array[None]
-                sizes.append(f"{name} {root_mean_square(array):.6g}")
                 lines += [
                     f"    {name}[{i}] {root_mean_square(row):.9g} {digest(row.tobytes())}" for i, row in enumerate(rows)
                 ]
-    return "\n".join([*lines, ""]), {None: "root mean squares: " + ", ".join(sizes)} if sizes else {}
+    return "\n".join([*lines, ""])
 
 
 def root_mean_square(values: np.ndarray) -> float:
@@ -224,16 +216,16 @@ def root_mean_square(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(values, dtype=np.float64)))) if values.size else 0.0
 
 
-def plain_text(text: str, indent: int | None = 1) -> tuple[str, dict[str | None, Any]]:
-    """Return JSON without what is left out, and its figures; other text as it is."""
+def plain_text(text: str, indent: int | None = 1) -> str:
+    """Return JSON without what is left out; other text as it is."""
     try:
         value = untimed(json.loads(text))
     except ValueError:
-        return text, {}
+        return text
     if isinstance(value, dict) and set(value) == {"games"}:
         # What `glem games` lists was no object when the digests were written.
         value = value["games"]
-    return dumped(value, indent), leading_figures(value)
+    return dumped(value, indent)
 
 
 def dumped(value: Any, indent: int | None = 1) -> str:
@@ -250,19 +242,6 @@ def untimed(value: Any) -> Any:
             kept["moves"] = [[*move[:4], *move[5:]] if isinstance(move, list) else move for move in moves]
         return kept
     return [untimed(each) for each in value] if isinstance(value, list) else value
-
-
-def leading_figures(value: Any, way: tuple[str, ...] = ()) -> dict[str | None, Any]:
-    """Find the first numbers under names that people know, with the ways to them; of many in a row the last."""
-    if isinstance(value, int | float):
-        return {".".join(way): float(f"{value:.9g}") if isinstance(value, float) else value}
-    if isinstance(value, list) and value and all(isinstance(each, int | float) for each in value):
-        value = {"last": value[-1]}
-    found: dict[str | None, Any] = {}
-    for key, each in value.items() if isinstance(value, dict) else enumerate(value or ()):
-        if isinstance(each, dict | list) or key in FIGURES or (key == "last" and FIGURES.intersection(way)):
-            found |= leading_figures(each, (*way, str(key)))
-    return dict(list(found.items())[:6])
 
 
 def placeless(text: str, folder: Path) -> str:
@@ -291,13 +270,12 @@ def spent(began: tuple[float, float]) -> str:
     return f"{wall:6.1f} s{processor:6.1f} s CPU"
 
 
-def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Tell in a line each what differs between two results of a step: digests, then figures."""
+def differences(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    """Tell in a line each which digests of a step differ."""
     return [
-        f"{name} {old[kind].get(name, 'absent')} {new[kind].get(name, 'absent')}"
-        for kind in ("digests", "figures")
-        for name in dict.fromkeys([*old[kind], *new[kind]])
-        if old[kind].get(name) != new[kind].get(name)
+        f"{name} {old.get(name, 'absent')} {new.get(name, 'absent')}"
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
     ]
 
 
@@ -326,7 +304,7 @@ def main(write: bool, only: tuple[str, ...], keep: Path | None, listed: bool) ->
         for step in chosen_steps(steps, only):
             began = seconds()
             try:
-                forms, figures = run_step(step, folder)
+                forms = run_step(step, folder)
             except click.ClickException as error:
                 failed += 1
                 click.echo(f"{step.name:20}{spent(began)}  FAILED {error.message}")
@@ -335,9 +313,8 @@ def main(write: bool, only: tuple[str, ...], keep: Path | None, listed: bool) ->
                 place = kept / "canonical" / step.name / name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(form, encoding="utf-8")
-            digests = {name: digest(form.encode()) for name, form in forms.items()}
-            results[step.name] = new = {"digests": digests, "figures": figures}
-            found = differences(golden.get(step.name, {"digests": {}, "figures": {}}), new)
+            results[step.name] = {name: digest(form.encode()) for name, form in forms.items()}
+            found = differences(golden.get(step.name, {}), results[step.name])
             differing += bool(found)
             told = "DIFFERS " + "; ".join(found) if found else "equal"
             click.echo(f"{step.name:20}{spent(began)}  {'written' if write else told}")
