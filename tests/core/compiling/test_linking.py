@@ -103,14 +103,12 @@ def in_processes(folder: Path, *programs: str, **environment: str) -> list[list[
     names = "fibonacci_of_both, tripled, tripled_and_one, tripled_and_two"
     imports = f"from glem.core.compiling.kernels import LINKS, compiled\nfrom {__name__} import {names}\n"
     return [
-        subprocess.run(
+        subprocess.check_output(
             [sys.executable, "-c", begin + program.replace("BEGIN\n", imports)],
             env={**os.environ, "GLEM_CACHE_DIR": str(folder), **environment},
             cwd=Path(__file__).parents[3],
-            capture_output=True,
             text=True,
-            check=True,
-        ).stdout.split()
+        ).split()
         for program in programs
     ]
 

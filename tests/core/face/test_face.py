@@ -48,8 +48,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_importing_glem_loads_next_to_nothing() -> None:
-    run = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True)
-    loaded = run.stdout.split()
+    loaded = subprocess.check_output([sys.executable, "-c", IMPORT], text=True).split()
     assert [name for name in loaded if name.startswith("glem")] == ["glem", "glem.core", "glem.core.errors"]
     assert {name.split(".")[0] for name in loaded} <= {"glem", *sys.stdlib_module_names}
 

@@ -131,8 +131,7 @@ def test_classes_of_positions_are_made_where_they_are_asked_for() -> None:
         _ = positions.Position_
     position = load_game("open_spiel:othello").initial_position
     program = f"import pickle; print(pickle.loads({pickle.dumps(position)!r}).length)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout == "0\n"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "0\n"
 
 
 def test_games_are_the_same_object_everywhere() -> None:
