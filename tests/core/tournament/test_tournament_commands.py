@@ -106,7 +106,8 @@ def test_limits_for_all_players_a_clock_and_adjudication(terminal: Terminal, mob
     for limit, figure, least, most in (("nodes=300", "nodes_per_move", 250, 310), ("clock=0.6", "mean_depth", 1, 60)):
         record = tmp_path / f"{figure}.jsonl"
         assert least < terminal.json(*command, "--limit", limit, "-o", record)["players"]["a"][figure] < most
-        assert {game.end for game in read_games(record)[2]} == {End.ADJUDICATED}
+    # A game on the clock may go another way each time, and be over sooner.
+    assert {game.end for game in read_games(tmp_path / "nodes_per_move.jsonl")[2]} == {End.ADJUDICATED}
 
 
 def test_near_even_openings_and_a_sequential_test(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
