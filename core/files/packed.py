@@ -32,8 +32,9 @@ _UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|[ -~]\0[ -~]\0|\0[ -~]\0[ -~]")
 # Games and tables pack to a hundredth at best; what unpacks to more was made to fill memory and time.
 _MOST_GROWTH = 100
 _ALWAYS_UNPACKED = 64 << 20
-_PIECE = 1 << 14
-"""Bytes that are unpacked at a time: what a piece of Zstandard holds before damage is lost with it."""
+_PIECE = 1 << 18
+_ZSTANDARD_PIECE = 1 << 14
+"""What a piece holds before damage is lost with it, so the pieces are small."""
 _BLOCK = 1 << 22
 _MAX_LINE = 1 << 20
 _MAX_BLOCK = 1 << 26
@@ -61,6 +62,7 @@ class BoundedFile:
     def __init__(self, path: Path, stream: BufferedIOBase, max_bytes: int, packed_bytes: int | None = None) -> None:
         self.path = path
         self._stream = stream
+        self._most = _ZSTANDARD_PIECE if path.suffix.lower() == ".zst" else _PIECE
         self._max_bytes = max_bytes
         self._archive = ""
         if packed_bytes is not None and max(_ALWAYS_UNPACKED, _MOST_GROWTH * packed_bytes) < max_bytes:
@@ -83,7 +85,7 @@ class BoundedFile:
         missing = count
         while missing > 0 and self._damage is None:
             try:
-                piece = self._piece(min(missing, _PIECE))
+                piece = self._piece(min(missing, self._most))
             except BadInputError as error:
                 self._damage = error
                 break
