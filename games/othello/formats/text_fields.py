@@ -164,10 +164,9 @@ class Table(NamedTuple):
         before, behind = (delimiters[np.minimum(place, len(delimiters) - 1)] for place in (behind - 1, behind))
         at = np.minimum(before + 1, ends) if self.columns[thing] else starts
         stop = np.minimum(behind, ends)
-        inner = np.append(np.flatnonzero(data != char.QUOTATION_MARK), len(data))
-        at = np.minimum(inner[np.searchsorted(inner, at)], stop)
-        inner = np.append(-1, np.flatnonzero((data != char.QUOTATION_MARK) & (data != char.CARRIAGE_RETURN)))
-        stop = np.maximum(inner[np.searchsorted(inner, stop) - 1] + 1, at)
+        at = at + ((at < stop) & (data[np.minimum(at, len(data) - 1)] == char.QUOTATION_MARK))
+        for mark in (char.CARRIAGE_RETURN, char.QUOTATION_MARK):
+            stop = stop - ((stop > at) & (data[stop - 1] == mark))
         return Spans(data, at, stop)
 
 
