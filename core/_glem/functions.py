@@ -615,8 +615,8 @@ def search_labelling(
     sample_depth
         Depth of the searches that positions are drawn from; None for that of the labelling ones.
     more
-        Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``sampled``, ``even``, ``successors``
-        and so on.
+        Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``children``, ``sampled``, ``even``,
+        ``successors``, ``all_moves`` and so on.
 
     Raises
     ------
@@ -672,7 +672,7 @@ def label(
     with TemporaryDirectory() as work:
         chosen, where = positions.merge_duplicates(), Workers(workers)
         parts = label_by_search(chosen, settings, Path(work), workers=where, progress=progress)
-        empty = Positions.empty(positions.game, label_kind="search")
+        empty = Positions.empty(positions.game, label_kind=settings.label_kind)
         return Positions.concatenate([*parts, empty], renumber=False)
 
 

@@ -16,6 +16,7 @@ from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.fitting.assessment import ErrorSums
+    from glem.core.fitting.choices import ChoiceErrors
 
 
 @options.command(
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int) -> None:
     """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
 
+    Where POSITIONS is a choice set ("glem label --all-moves"), the first tables have the mean choice error: the score
+    of the best move less that of the one that EVALUATION would choose. It predicts play; the errors do not.
+
     Where the game can tell how many moves are left at most, a second table has the errors by their number.
 
     Every position counts with its weight; that of a merged one is the number of equal positions.
@@ -37,32 +41,34 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     """
     from contextlib import ExitStack
 
+    import attrs
     import numpy as np
 
+    from glem.core.cli.game_choice import choose_game
     from glem.core.evaluation.named import load_value
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
+    from glem.core.fitting.choices import CHOICES, choice_errors
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.files import read_header, stream_positions
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
-    evaluations = {model: load_value(model) for model in models}
-    games = {evaluation.learning.game.name for evaluation in evaluations.values()}
-    if len(games) > 1:
-        raise BadInputError(f"the models evaluate different games: {', '.join(sorted(games))}")
+    game = choose_game(None, files=(positions,))
+    evaluations = {model: load_value(model, game) for model in models}
     units = {evaluation.unit for evaluation in evaluations.values()}
     if len(units) > 1:
         raise BadInputError(f"the models have different units, evaluate them apart: {', '.join(sorted(units))}")
     first = next(iter(evaluations.values()))
     learning = first.learning
-    game = learning.game
-    count = read_header(positions, game).count
+    given = read_header(positions, game)
+    count, has_choices = given.count, given.label_kind == CHOICES
     if count == 0:
         raise BadInputError(f"{positions}: holds no positions")
     by_phase = {model: ErrorSums(len(learning.phases)) for model in models}
     by_moves = {model: ErrorSums() for model in models} if "plies_left" in game.search_rules else {}
+    choices: list[list[Any]] = []
     with ExitStack() as stack:
         file = None
         if output is not None:
@@ -74,23 +80,69 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
             label = first.labels_of(chunk.label)
             phase = learning.phases.of(chunk.positions)
             moves = plies_left_of(game, chunk.positions) if by_moves else phase
+            values = []
             for model, evaluation in evaluations.items():
                 predicted = evaluation.predict(chunk.positions, jobs=jobs)
                 by_phase[model].add(predicted, label, phase, chunk.weight)
                 if by_moves:
                     by_moves[model].add(predicted, label, moves, chunk.weight)
+                values.append(predicted)
                 if file is not None:
                     file.write(predicted.astype("<f4").tobytes())
+            if has_choices:
+                over = np.array([game.is_over(chunk[row]) for row in range(len(chunk))])
+                # What is over needs no evaluation.
+                final = [evaluation.final_values(chunk.label) for evaluation in evaluations.values()]
+                values = [np.where(over, known, predicted) for known, predicted in zip(final, values, strict=True)]
+                choices.append([chunk.label, chunk.record, phase, moves, *values])
             task.advance(len(chunk))
     phases = (*learning.phases.names, "all")
     report = {"unit": first.unit, "phases": phases, **_figures(by_phase)}
     tables = [_table(first.unit, "phase", phases, by_phase)]
+    groups: list[tuple[dict[str, Any], str, Sequence[Any]]] = [(report, "phase", phases)]
     if by_moves:
         figures = _figures(by_moves)
         moves_left = [*range(len(figures["counts"]) - 1), "all"]
         report["moves_left"] = {"moves": moves_left, **figures}
         tables.append(_table(first.unit, "moves left", [*map(str, moves_left)], by_moves, with_empty=False))
+        groups.append((report["moves_left"], "moves left", moves_left))
+    if has_choices:
+        label, choice, phase, moves, *values = map(np.concatenate, zip(*choices, strict=True))
+        for number, ((place, kind, names), group) in enumerate(zip(groups, (phase, moves), strict=False)):
+            found = {
+                model: choice_errors(value, label, choice, group) for model, value in zip(models, values, strict=True)
+            }
+            place["choices"] = {model: attrs.asdict(errors) for model, errors in found.items()}
+            tables.insert(number, _choice_table(learning.label_unit, kind, names, found))
     print_result(report, tables)
+
+
+def _choice_table(unit: str, kind: str, names: Sequence[Any], found: Mapping[str, ChoiceErrors]) -> Table:
+    counts = next(iter(found.values())).counts
+    rows = [place for place in range(len(counts)) if counts[place]]
+    names = [*names[: len(counts) - 1], "all"]
+    columns = ("choice error", "+-", "best move", "rank correlation")
+    return Table(
+        f"Choice errors by {kind} after the move ({unit})",
+        (kind, "choices", *(f"{model}\n{column}" for model in found for column in columns)),
+        [
+            (
+                str(names[place]),
+                f"{counts[place]:,}",
+                *(
+                    cell
+                    for errors in found.values()
+                    for cell in (
+                        f"{errors.error[place]:.3f}",
+                        f"{errors.standard_error[place]:.3f}",
+                        f"{errors.best[place]:.1%}",
+                        f"{errors.rank_correlation[place]:.3f}",
+                    )
+                ),
+            )
+            for place in rows
+        ],
+    )
 
 
 def _figures(sums: Mapping[str, ErrorSums]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     "label",
     "label positions.parquet --by model.npz,depth=8,solve=14 -o labelled.parquet",
     "label GAME games.pgn --per-game 5 --even 2 -o labelled.parquet",
+    "label GAME games.pgn --per-game 1 --all-moves --by default,depth=12 -o choices.parquet",
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
     ),
     options.option("--given/--no-given", default=True, help="Label the positions of the files themselves."),
+    options.flag("--all-moves", "Label the positions after all moves instead: choices, for glem evaluate."),
 )
 @options.plies
 @options.per_game
@@ -69,11 +71,11 @@ def command(
     with run_folder(work), temporary_folder(output) as folder:
         # Nothing appears under the output's name before it is merged.
         whole = folder / "labelled.parquet"
-        with PositionWriter(whole, positions.game, "search") as writer:
+        with PositionWriter(whole, positions.game, labelling.label_kind) as writer:
             for part in label_by_search(positions, labelling, work, workers=workers, progress=display_progress()):
                 writer.append(part)
                 counts.add(part)
-        if merge:
+        if merge and not labelling.all_moves:
             merge_file(whole, whole)
         whole.replace(output)
     names = ("side", "positions", "mean", "with_successors", "mean_with_successors")

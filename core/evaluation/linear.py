@@ -292,6 +292,15 @@ class LinearEvaluation:
         """Labels to compare values with: the scores, or 0.9, 0.5 and 0.1 for them under the logistic link."""
         return result_labels(scores) if self.link == LOGISTIC else scores
 
+    def final_values(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Values of finished positions among those of others: the scores where these tell by how much a game is won.
+
+        Elsewhere they are infinite, or 0 for a draw: the end of a game outweighs every estimate.
+        """
+        if self.link == IDENTITY and max(map(abs, self.learning.game.score_bounds)) > 1:
+            return scores
+        return np.where(scores == 0, 0, np.copysign(np.inf, scores)).astype(np.float32)
+
     # --------------------------------------------------------------------------------------- prediction
 
     def sums_of_values(self, values: NDArray[np.int16], phase: NDArray[Any], *, jobs: int = 1) -> NDArray[np.float32]:

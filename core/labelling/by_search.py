@@ -1,13 +1,18 @@
 """Positions labelled by search and solver (GLEM, section 3).
 
 A search that starts from a position gives it a better label than its evaluation, and near the end of the game a solver
-gives the exact one. Three kinds of positions can be added to those that are given:
+gives the exact one. Four kinds of positions can be added to those that are given:
 
+- those after random moves. Games between good players hardly ever have a gross mistake in them, and an evaluation that
+  has seen none does not know what it costs;
 - positions drawn from the searches themselves (:mod:`glem.core.labelling.sampled`), of all or of near-even static
   scores;
 - the successor by the principal variation of every labelled position, with the negated label. Most moves that a search
   looks at are mistakes, so that the side to move in its positions has the better chances on average; without the
   successors an evaluation learns a bonus for the right to move that is not there.
+
+Labels of all moves of each position are a *choice set*: it tells how much an evaluation loses that chooses by itself
+(:mod:`glem.core.fitting.choices`).
 
 Equal input, settings and seed give equal labels, whatever the number of workers.
 """
@@ -26,6 +31,7 @@ from glem.core.compiling.columns import position_at, store_position
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
+from glem.core.fitting.choices import CHOICES
 from glem.core.game.game import Game
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.spec import SEARCH, PlayerSpec
@@ -46,6 +52,7 @@ class Origin(IntEnum):
     SAMPLED = 1
     EVEN = 2
     SUCCESSOR = 3
+    CHILD = 4
 
 
 def check_labeller(spec: PlayerSpec) -> None:
@@ -82,6 +89,10 @@ class SearchLabelling:
         A searching player: its evaluation, limits and where it begins to solve.
     given
         Label the given positions themselves.
+    children
+        Positions after that many different moves, drawn at random, of each given position.
+    all_moves
+        Make a choice set: nothing but the positions after each move of every given one that has several.
     sampled
         Positions drawn from the search of each given position.
     even
@@ -101,6 +112,8 @@ class SearchLabelling:
 
     labeller: PlayerSpec
     given: bool = True
+    children: int = 0
+    all_moves: bool = False
     sampled: int = 0
     even: int = 0
     window: float | None = None
@@ -111,12 +124,22 @@ class SearchLabelling:
 
     def __attrs_post_init__(self) -> None:
         check_labeller(self.labeller)
-        if min(self.sampled, self.even) < 0 or (self.window or 0) < 0:
-            raise BadInputError(f"cannot draw {self.sampled} positions and {self.even} within {self.window} of even")
-        if not self.given and self.sampled + self.even == 0:
-            raise BadInputError("nothing is labelled: neither the given positions nor sampled ones")
+        if min(self.sampled, self.even, self.children) < 0 or (self.window or 0) < 0:
+            raise BadInputError(
+                f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
+                "after random moves"
+            )
+        if self.all_moves and self.children + self.sampled + self.even:
+            raise BadInputError("the labels of all moves are a set of their own: no other positions can be added")
+        if not self.given and self.children + self.sampled + self.even == 0:
+            raise BadInputError("nothing is labelled: neither the given positions nor added ones")
         if self.positions_per_task < 1:
             raise BadInputError(f"a task must have at least one position, got {self.positions_per_task}")
+
+    @property
+    def label_kind(self) -> str:
+        """Label kind of the positions."""
+        return CHOICES if self.all_moves else "search"
 
     def to_json(self) -> dict[str, Any]:
         """All that the labels depend on, as JSON values."""
@@ -135,11 +158,16 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     facts: list[tuple[float, int, int, int]] = []
 
     def add(position: Any, row: int, distance: int, origin: Origin) -> None:
+        if game.is_over(position):
+            if settings.all_moves:
+                positions.append(position)
+                facts.append((game.final_score(position), row, distance, origin))
+            return
         found = labeller.judge(position)
         assert found.score is not None
         positions.append(position)
         facts.append((found.score, row, distance, origin))
-        if settings.successors and found.move >= 0:
+        if settings.successors and not settings.all_moves and found.move >= 0:
             successor = game.play(position, found.move)
             if not game.is_over(successor):
                 positions.append(successor)
@@ -152,8 +180,11 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         searcher = Searcher(game, sampler.evaluator, labeller.searcher.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)
-        if settings.given:
+        if settings.given and not settings.all_moves:
             add(position, row, 0, Origin.GIVEN)
+        if settings.children or settings.all_moves:
+            for move in _moves_after(game, position, settings, task.first + row):
+                add(game.play(position, move), row, 1, Origin.CHILD)
         if searcher is None:
             continue
         sampler.begin(settings.seed + ((task.first + row) << 32))
@@ -170,6 +201,16 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     kinds = {"label": np.float32, "row": np.int64, "distance": np.int16, "origin": np.int8}
     told = {name: np.array([fact[place] for fact in facts], kind) for place, (name, kind) in enumerate(kinds.items())}
     return {f"position_{name}": column for name, column in columns._asdict().items()} | told
+
+
+def _moves_after(game: Game, position: Any, settings: SearchLabelling, number: int) -> list[int]:
+    """Choose the moves of a given position after which positions are labelled."""
+    moves = game.list_legal_moves(position)
+    if settings.all_moves:
+        # A forced move is no choice.
+        return moves if len(moves) > 1 else []
+    generator = np.random.default_rng((settings.seed, number))
+    return [moves[place] for place in generator.permutation(len(moves))[: settings.children].tolist()]
 
 
 def label_by_search(
@@ -198,8 +239,9 @@ def label_by_search(
     Yields
     ------
     Positions
-        Parts in order, with label kind ``search``. An added position has the record, game and weight of the given
-        one that it comes from, and its file's name followed by the origin as its source.
+        Parts in order, of the settings' label kind. An added position has the record, game and weight of the given
+        one that it comes from, and its file's name followed by the origin as its source. In a choice set, ``record`` is
+        the number of the given position, and finished positions have their final score.
 
     Raises
     ------
@@ -218,15 +260,17 @@ def label_by_search(
     names = positions.sources or ("",)
     sources = tuple(f"{name} ({origin.name.lower()})".strip() for name in names for origin in Origin)
     for number, arrays in enumerate(chunks):
-        given = positions.select(arrays["row"] + number * step)
+        rows = arrays["row"] + number * step
+        given = positions.select(rows)
         yield attrs.evolve(
             given,
+            record=rows if settings.all_moves else given.record,
             positions=game.position_type(*(arrays[f"position_{name}"] for name in game.position_type._fields)),
             label=arrays["label"],
             ply=np.where(given.ply < 0, -1, given.ply + arrays["distance"]).astype(np.int16),
             source=(np.maximum(given.source, 0) * len(Origin) + arrays["origin"]).astype(np.int16),
             sources=sources,
-            label_kind="search",
+            label_kind=settings.label_kind,
             label_spread=None,
         )
 

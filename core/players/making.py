@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import store_position
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import IDENTITY
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
 from glem.core.players.player import MoveChoice, Player
@@ -121,10 +120,8 @@ def _values(game: Game, evaluation: LinearEvaluation, positions: Sequence[Any]) 
     """Value of each position for its side to move, before the link; of finished ones, their score."""
     over = np.array([game.is_over(position) for position in positions])
     values = np.empty(len(positions))
-    # Where scores tell by how much a game is won, values are their estimates; elsewhere the end outweighs them.
-    graded = evaluation.link == IDENTITY and max(map(abs, game.score_bounds)) > 1
-    for row in np.flatnonzero(over).tolist():
-        values[row] = game.final_score(positions[row]) if graded else _final_order(game, positions[row])
+    final = [game.final_score(positions[row]) for row in np.flatnonzero(over).tolist()]
+    values[over] = evaluation.final_values(np.array(final, np.float32))
     alive = np.flatnonzero(~over).tolist()
     columns = game.empty_columns(len(alive))
     for place, row in enumerate(alive):

@@ -381,6 +381,7 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         "labelling",
         _labelling,
         *settings,
+        count("--children", 0, "Add the positions after N random moves of each.", least=0, most=1000, metavar="N"),
         count(
             "--sampled",
             0,

@@ -156,7 +156,24 @@ def test_labels_are_search_values_and_successors_their_negation(mobility: str, t
             assert found.source[row] % len(Origin) == Origin.SUCCESSOR
             row += 1
     assert row == len(found)
-    assert found.sources == tuple(f"random ({name})" for name in ("given", "sampled", "even", "successor"))
+    assert found.sources == tuple(f"random ({name})" for name in ("given", "sampled", "even", "successor", "child"))
+
+
+def test_children_are_positions_after_different_moves(mobility: str, tmp_path: Path) -> None:
+    positions = some_positions(OTHELLO, 40)
+    settings = settings_of(mobility, given=False, children=2, successors=False)
+    found = labelled(positions, settings, tmp_path / "work")
+    assert set(found.source % len(Origin)) == {Origin.CHILD}
+    row = 0
+    for place in range(len(positions)):
+        position = position_at(positions.positions, place)
+        legal = [OTHELLO.play(position, move) for move in OTHELLO.list_legal_moves(position)]
+        room = min(2, len(legal))
+        drawn = [position_at(found.positions, row + number) for number in range(room)]
+        assert len(set(drawn)) == room
+        assert set(drawn) <= set(legal)
+        row += room
+    assert row == len(found)
 
 
 def test_near_the_end_labels_are_exact(mobility: str, tmp_path: Path) -> None:
