@@ -84,13 +84,10 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     (training,) = trainings
     results = training.weights.results
     names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
-    unlearned = [name for name, result in zip(names, results, strict=True) if result and not result.improved]
-    if unlearned:
-        # An evaluation that says nothing in a phase plays it blindly: too grave for a word among the numbers.
+    for warning in training.warnings:
         tell(
-            f"glem: warning: all weights of {', '.join(unlearned)} are 0, as fitting them never improved the error on "
-            "the held-out games: more games, fewer weights or a larger --held-out may help; "
-            "--held-out 0 keeps the last iteration"
+            f"glem: warning: {warning}; more games, fewer weights or a larger --held-out may help; --held-out 0 keeps "
+            "the last iteration"
         )
     curves = [
         result
@@ -105,7 +102,7 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     ]
     told = []
     for name, result in zip(names, results, strict=True):
-        text = "no positions: it has the weights of the nearest phase"
+        text = "no positions"
         if result is not None:
             last = str(result).splitlines()[-1].replace("held-out positions", "held-out games")
             text = f"{last}, {result.reason}"

@@ -41,7 +41,7 @@ PATTERNS = "patterns"
 
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
-_SIZES = ArchiveFormat("glem sizes of phases", version=1, required=("phase_weights",))
+_SIZES = ArchiveFormat("glem sizes of phases", version=1, required=("phase_weights", "linear_phases"))
 
 
 @define(frozen=True)
@@ -211,7 +211,8 @@ class _Run:
         if path.exists():
             evaluation = load_value(evaluation_path)
             sizes = _SIZES.read(sizes_path)[1]
-            return Training(evaluation, PhaseWeights.load(path, evaluation.link), **sizes)
+            weights, linear = PhaseWeights.load(path, evaluation.link), tuple(sizes["linear_phases"].tolist())
+            return Training(evaluation, weights, sizes["phase_weights"], linear)
         chosen, positions = self.settings, self.training_set
         training = train(
             positions,
@@ -232,7 +233,11 @@ class _Run:
             progress=self.progress,
         )
         training.evaluation.save(evaluation_path)
-        _SIZES.write(sizes_path, {}, {"phase_weights": training.phase_weights})
+        sizes = {
+            "phase_weights": training.phase_weights,
+            "linear_phases": np.array(training.linear_phases, np.int64),
+        }
+        _SIZES.write(sizes_path, {}, sizes)
         training.weights.save(path)
         return training
 

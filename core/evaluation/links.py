@@ -43,6 +43,14 @@ class Link:
         # 1 / (1 + exp(-x)) written so that no exponential overflows.
         return self.span * 0.5 * (1 + np.tanh(x / 2)) + self.low
 
+    def sums_of(self, labels: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Sum of weights whose value is a label, in float64; labels at a sigmoid's bounds count a hundredth inside."""
+        values = np.asarray(labels, np.float64)
+        if not self.span:
+            return values
+        share = np.clip((values - self.low) / self.span, 0.01, 0.99)
+        return np.asarray(np.log(share / (1 - share)), np.float64)
+
 
 IDENTITY = Link("identity")
 """g(x) = x: the label is a score."""

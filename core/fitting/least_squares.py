@@ -33,6 +33,9 @@ CHUNK = 1 << 17
 _CONFIGURATION_CHUNK = 1 << 14
 """The same where active configurations are listed: hundreds a position."""
 
+_FALLBACK_POSITIONS = 200
+"""Positions of a linear fit, so many for each of its weights where there are as many."""
+
 
 @define(frozen=True)
 class Terms:
@@ -112,11 +115,35 @@ class Training:
         Weights by phase with match counts, plan and results. Configuration columns are classes.
     phase_weights
         float64 [K]: total weight of the fitted positions of each phase.
+    linear_phases
+        Phases whose patterns and configurations could not be fitted, for lack of positions or because held-out games
+        never did better for it. They have weights of linear features alone, fitted to the nearest positions.
     """
 
     evaluation: LinearEvaluation
     weights: PhaseWeights
     phase_weights: NDArray[np.float64]
+    linear_phases: tuple[int, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Name the phases that have learned nothing but a linear fit, and those that have learned nothing at all.
+
+        An evaluation that says nothing in a phase plays it blindly.
+        """
+        results = self.weights.results
+        names = self.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
+        nothing = [number for number, result in enumerate(results) if result and not result.improved]
+        told = (
+            (self.linear_phases, "has only a linear fit"),
+            ([number for number in nothing if number not in self.linear_phases], "has weights of 0 alone"),
+        )
+        return tuple(
+            f"{', '.join(names[number] for number in phases)} {what}: there were no positions, or fitting more never "
+            "improved the error on the held-out games"
+            for phases, what in told
+            if phases
+        )
 
 
 def value_chunks(
@@ -222,7 +249,34 @@ def train(
         weights = fit(np.arange(len(positions)))
     fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
     phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
-    return Training(_evaluation(learning, terms, weights, chosen, provenance or {}), weights, phase_weights)
+    weights, linear_phases = _with_linear_fallback(weights, attrs.evolve(positions, weight=fitted), learning, linear)
+    evaluation = _evaluation(learning, terms, weights, chosen, provenance or {})
+    return Training(evaluation, weights, phase_weights, linear_phases)
+
+
+def _with_linear_fallback(
+    weights: PhaseWeights, positions: Positions, learning: Learning, linear: LinearTerms
+) -> tuple[PhaseWeights, tuple[int, ...]]:
+    """Give phases that have learned nothing weights of the linear features; ``positions`` weigh 0 where held out."""
+    poor = [number for number, result in enumerate(weights.results) if result is None or not result.improved]
+    if not linear.features or len(weights.results) < len(learning.phases) or not poor:
+        return weights, ()
+    changed = {name: getattr(weights, name).copy() for name in ("bias", "patterns", "configurations", "linear")}
+    rows = np.flatnonzero(positions.weight)
+    phase = learning.phases.of(rows_of(positions.positions, rows)).astype(np.int64)
+    for number in poor:
+        distance = np.abs(phase - number)
+        nearest = np.argsort(distance, kind="stable")
+        reach = distance[nearest[min(_FALLBACK_POSITIONS * (len(linear.features) + 1), len(nearest)) - 1]]
+        chosen = rows[distance <= reach]
+        values = learning.features.values(rows_of(positions.positions, chosen))[:, linear.features]
+        scale = np.sqrt(positions.weight[chosen].astype(np.float64))
+        columns = np.column_stack([np.ones(len(chosen)), values]) * scale[:, None]
+        sums = weights.link.sums_of(positions.label[chosen])
+        found = np.linalg.lstsq(columns, sums * scale, rcond=1e-10)[0]
+        changed["patterns"][number] = changed["configurations"][number] = 0
+        changed["bias"][number], changed["linear"][number] = found[0], found[1:]
+    return attrs.evolve(weights, **changed), tuple(poor)
 
 
 def _joined(fitted: Mapping[int, PhaseWeights], phase_count: int) -> PhaseWeights:

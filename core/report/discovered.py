@@ -14,7 +14,6 @@ from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import atomic_path
 from glem.core.fitting.fitters import FitResult
-from glem.core.fitting.least_squares import Training
 from glem.core.positions.positions import Positions
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
 from glem.core.report.page import write_page
@@ -288,13 +287,6 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
     )
 
 
-def _unimproved_phases(training: Training) -> str:
-    """Names of the phases whose held-out error no iteration improved; empty when there are none."""
-    results = training.weights.results
-    names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
-    return ", ".join(name for name, result in zip(names, results, strict=True) if result and not result.improved)
-
-
 def _summary(found: Discovery) -> str:
     """Tell in a few sentences what was searched, found and reached."""
     learning, candidates, assessment, trainings = found.learning, found.candidates, found.assessment, found.trainings
@@ -318,11 +310,7 @@ def _summary(found: Discovery) -> str:
         )
     )
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
-    unlearned = "".join(
-        f" All weights of {name} stay at zero in {phases}: no iteration did better on the games for early stopping."
-        for name, training in trainings.items()
-        if (phases := _unimproved_phases(training))
-    )
+    unlearned = "".join(f" {name}: {warning}." for name, training in trainings.items() for warning in training.warnings)
     sources = found.positions.sources
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
     searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}, searched for what"
@@ -368,6 +356,4 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
         weights = training.weights
         fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
         facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
-        if kept_start := _unimproved_phases(training):
-            facts[f"held-out error of {name}"] = f"never improved in {kept_start}: all weights there stay at zero"
     return facts

@@ -95,9 +95,9 @@ def test_a_fit_that_learns_nothing_warns(terminal: Terminal, positions: Path, tm
     unlearned = [fit for fit in fits if not fit["improved"]]
     assert unlearned
     assert all(fit["best"] == 0 and fit["reason"].startswith("the held-out error never improved") for fit in unlearned)
-    assert terminal.error.startswith("glem: warning: all weights of ")
-    assert "all weights stay as at the start" in terminal(*arguments)
-    assert "glem: warning: all weights of " in terminal.error
+    assert "has only a linear fit" in terminal.error
+    assert "all weights stay as at the start" in terminal(*arguments, "--no-linear")
+    assert "has weights of 0 alone" in terminal.error
 
 
 def test_merged_positions_are_evaluated_by_their_weight(
