@@ -15,8 +15,8 @@ from glem.core.errors import BadInputError
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
+    from glem.core.evaluation.choices import ChoiceErrors
     from glem.core.fitting.assessment import ErrorSums
-    from glem.core.fitting.choices import ChoiceErrors
 
 
 @options.command(
@@ -45,10 +45,10 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     import numpy as np
 
     from glem.core.cli.game_choice import choose_game
+    from glem.core.evaluation.choices import CHOICES, choice_errors
     from glem.core.evaluation.named import load_value
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
-    from glem.core.fitting.choices import CHOICES, choice_errors
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.files import read_header, stream_positions
 

@@ -12,7 +12,7 @@ gives the exact one. Four kinds of positions can be added to those that are give
   successors an evaluation learns a bonus for the right to move that is not there.
 
 Labels of all moves of each position are a *choice set*: it tells how much an evaluation loses that chooses by itself
-(:mod:`glem.core.fitting.choices`).
+(:mod:`glem.core.evaluation.choices`).
 
 Equal input, settings and seed give equal labels, whatever the number of workers.
 """
@@ -29,9 +29,9 @@ from attrs import define
 
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.errors import BadInputError
+from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.choices import CHOICES
 from glem.core.game.game import Game
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.spec import SEARCH, PlayerSpec

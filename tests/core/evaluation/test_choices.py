@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from glem.core.evaluation.choices import choice_errors
 from glem.core.evaluation.named import load_value
-from glem.core.fitting.choices import choice_errors
 from glem.core.game.game import load_game
 from glem.core.positions.files import read_positions, write_positions
 from tests.core.cli.terminal import Terminal
