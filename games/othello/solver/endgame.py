@@ -184,9 +184,13 @@ class EndgameSolver:
     def _aspire(self, position: Position, guess: int, width: int) -> int:
         """Score of a position by windows, the first of them so far to either side of a guess."""
         alpha, beta = max(guess - width, -_BEYOND), min(guess + width, _BEYOND)
+        sides = set()
         while True:
             score = self._window(position, alpha, beta)
-            if alpha < score < beta or self._workspace.counters[places.STOPPED]:
+            sides.add(score <= alpha)
+            # The bounds of a selective pass may contradict each other, by what earlier positions left in the table: then
+            # windows would go to and fro for ever.
+            if alpha < score < beta or self._workspace.counters[places.STOPPED] or len(sides) > 1:
                 return score
             # The window must hold the bound that was found, or the next search could end as this one.
             if score <= alpha:

@@ -19,6 +19,7 @@ from glem.core.search.solver import solve_moves
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver, Techniques
+from glem.games.othello.solver.workspace import PASS_NUMBER
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.oracles import endgame as oracle
 from tests.oracles.obf import solved_positions
@@ -132,6 +133,29 @@ def test_techniques_and_evaluations_change_only_the_nodes(othello_learning: Lear
     for position, solution in zip(positions, expected, strict=True):
         assert guided.solve(position, result_only=True).score == np.sign(solution.score)
         assert guided.solve(position).exact
+
+
+def test_selective_bounds_that_contradict_each_other_end_their_pass(
+    othello_learning: Learning, monkeypatch: pytest.MonkeyPatch
+):
+    position = position_of(played(np.random.default_rng(3), 17))
+    solver = EndgameSolver(evaluator_of(mobility_evaluation(othello_learning)), 4)
+    expected = solver.solve(position)
+    window, seen = EndgameSolver._window, []
+
+    def contradicting(self: EndgameSolver, position: Position, alpha: int, beta: int) -> int:
+        if not self._workspace.counters[PASS_NUMBER]:
+            return window(self, position, alpha, beta)
+        seen.append((alpha, beta))
+        assert len(seen) < 9
+        # As with a table by which a position has a score of at most 5, and of at least 9.
+        return 5 if alpha >= 5 else 9
+
+    monkeypatch.setattr(EndgameSolver, "_window", contradicting)
+    monkeypatch.setattr(EndgameSolver, "_estimate", lambda *_: 20)
+    again = solver.solve(position)
+    assert len(seen) == 2
+    assert (again.score, again.exact) == (expected.score, True)
 
 
 def test_limits_and_a_stop_end_the_search_soon(othello: Game):
