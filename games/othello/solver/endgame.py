@@ -188,8 +188,8 @@ class EndgameSolver:
         while True:
             score = self._window(position, alpha, beta)
             sides.add(score <= alpha)
-            # The bounds of a selective pass may contradict each other, by what earlier positions left in the table: then
-            # windows would go to and fro for ever.
+            # Bounds of a selective pass may contradict each other, by what earlier positions left in the table: windows
+            # would go to and fro for ever.
             if alpha < score < beta or self._workspace.counters[places.STOPPED] or len(sides) > 1:
                 return score
             # The window must hold the bound that was found, or the next search could end as this one.
