@@ -39,6 +39,7 @@ _TASKS = {
         "generate": "Let players play among themselves, as material to learn from.",
         "label": "Label positions by search and solver.",
         "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
+        "train": "Train an evaluation from the rules of a game, generation after generation.",
         "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
     },
     "Grade on games": {
@@ -56,7 +57,7 @@ _TASKS = {
 
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
-_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "learn"}
+_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "learn", "train"}
 _RESUMING |= {"match", "probcut", "relabel", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 

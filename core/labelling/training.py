@@ -1,0 +1,416 @@
+"""From the rules of a game to an evaluation that plays, generation after generation (GLEM, sections 3 and 5).
+
+The first generation learns from quick games in which both sides see only how games end, or from given games. Each later
+one learns from quick games of the best evaluation so far, whose positions its searches, and the solver near the end,
+label; it has twice as many positions as the one before. A match with a sequential test against the best so far decides
+whether it takes its place: an evaluation with a smaller error need not play better.
+
+All files of a folder depend on the settings alone: not on workers, nor on kills, nor on how many generations were asked
+for at once.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from attrs import define, field
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.choices import choice_errors
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import NO_EVALUATION, load_value
+from glem.core.features.learning import Learning
+from glem.core.files.atomic import atomic_path
+from glem.core.fitting.assessment import ErrorSums
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.game.records import GameRecords
+from glem.core.labelling.by_search import SearchLabelling, label_by_search
+from glem.core.labelling.first_games import play_games
+from glem.core.patterns.patterns import PatternSet
+from glem.core.players.spec import PlayerSpec
+from glem.core.positions.files import PositionWriter, read_positions, write_positions
+from glem.core.positions.game_tree import GameTree
+from glem.core.positions.labels import positions_of_records
+from glem.core.positions.positions import Positions
+from glem.core.positions.replay import plies_of_games
+from glem.core.search.results import Limits
+from glem.core.search.solver import can_solve, solver_of
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.run_folder import remove_work, run_folder
+from glem.core.tasks.tasks import Workers
+from glem.core.tournament.elo import EloEstimate, elo_of_score
+from glem.core.tournament.opening_choice import choose_openings
+from glem.core.tournament.sprt import Sprt, SprtVerdict
+from glem.core.tournament.tournament import Tournament, run_tournament
+
+BEST = "best.npz"
+_RESULTS = "generations.json"
+_MARK = "training.json"
+_RANDOM_SHARE = 4
+"""At most this part of a quick game are random moves at its beginning."""
+_OPENING_SHARE = 6
+"""This part of a game is the opening of a match."""
+_EXPLORATION = 0.03
+_HELD_OUT = 0.05
+_CHOICES = 400
+_GROWTH = 2
+
+
+@define(frozen=True)
+class TrainingSettings:
+    """How generations are made.
+
+    Parameters
+    ----------
+    positions
+        Positions of games that the second generation labels; each later one has twice as many as the one before. The
+        first has five times as many, without searches.
+    depth
+        Plies of the searches that label, and of those that play matches.
+    solve
+        Moves left from which on positions are solved, where the game can be.
+    pairs
+        Most game pairs of a match.
+    gain
+        Elo of the match's hypothesis: a generation is so much stronger than the best so far.
+    l2
+        Penalty on squared weights, in positions.
+    seed
+        Of all draws.
+    """
+
+    positions: int = 10_000
+    depth: int = 4
+    solve: int = 10
+    pairs: int = 200
+    gain: float = 20.0
+    l2: float = 5.0
+    seed: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("positions", "depth", "pairs"):
+            if getattr(self, name) < 1:
+                raise BadInputError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.gain <= 0 or self.solve < 0:
+            raise BadInputError(f"a gain is above 0 and solve= from 0 on, got {self.gain} and {self.solve}")
+
+
+@define(frozen=True)
+class Generation:
+    """What became of one generation.
+
+    Parameters
+    ----------
+    number
+        From 0 on.
+    games, positions, labels
+        Games and positions that it began with, and labelled positions that it was fitted to, those of the generation
+        before included.
+    error
+        Root mean square error on held-out games, of each phase and over all; nan where there are none.
+    choice_error, choice_error_spread
+        Mean choice error and its standard error, on positions of the first games that the solver has labelled; nan for
+        games that cannot be solved.
+    wins, draws, losses
+        Of the match against the best before.
+    elo
+        What they say.
+    verdict
+        Of the sequential test.
+    is_best
+        Whether it is the best from now on.
+    rating
+        Elo over an evaluation that calls all positions even: sum of the differences of the matches that were won.
+    linear_phases
+        Names of phases that have only a linear fit.
+    """
+
+    number: int
+    games: int
+    positions: int
+    labels: int
+    error: tuple[float, ...]
+    choice_error: float
+    choice_error_spread: float
+    wins: int
+    draws: int
+    losses: int
+    elo: EloEstimate
+    verdict: str
+    is_best: bool
+    rating: float
+    linear_phases: tuple[str, ...] = ()
+
+
+def train_generations(
+    learning: Learning,
+    folder: Path,
+    settings: TrainingSettings | None = None,
+    *,
+    generations: int | None = None,
+    seconds: float | None = None,
+    records: Sequence[GameRecords] = (),
+    sources: str = "",
+    workers: Workers | None = None,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> list[Generation]:
+    """Train an evaluation in a folder, or go on there; ``best.npz`` is always playable.
+
+    Parameters
+    ----------
+    learning
+        What the game gives to learning; patterns are those of its first set.
+    folder
+        Made if absent.
+    settings
+        How.
+    generations
+        How many there are to be in all.
+    seconds
+        Time: no generation is begun that would probably end later, as each takes about twice the time of the one
+        before.
+    records
+        Games to begin with instead of those that see only how games end.
+    sources
+        Says which games these are.
+    workers
+        Where positions are labelled and matches played.
+    jobs
+        Threads of fits.
+    progress
+        Display.
+
+    Returns
+    -------
+    list
+        All generations in the folder.
+
+    Raises
+    ------
+    BadInputError
+        Neither a number nor a time is given, or the folder holds other work.
+    """
+    if generations is None and seconds is None:
+        raise BadInputError("say how many generations there are to be, or how much time there is")
+    chosen = settings or TrainingSettings()
+    if not can_solve(learning.game):
+        chosen = attrs.evolve(chosen, solve=0)
+    described = {"game": learning.game.name, "games": sources, **attrs.asdict(chosen)}
+    with run_folder(folder, described, keep=True, mark=_MARK, content="training", remedy="name another folder"):
+        run = _Training(learning, folder, chosen, records, workers, jobs, progress)
+        began, last = time.monotonic(), 0.0
+        while generations is None or len(run.done) < generations:
+            start = time.monotonic()
+            if seconds is not None and start - began + _GROWTH * last > seconds:
+                break
+            run.next()
+            last = time.monotonic() - start
+        return run.done
+
+
+@define(eq=False)
+class _Training:
+    learning: Learning
+    folder: Path
+    settings: TrainingSettings
+    records: Sequence[GameRecords]
+    workers: Workers | None
+    jobs: int
+    progress: Progress
+    done: list[Generation] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        path = self.folder / _RESULTS
+        told = json.loads(path.read_text("utf-8")) if path.exists() else []
+        self.done = [_generation(each) for each in told]
+
+    def _file(self, kind: str, number: int, suffix: str) -> Path:
+        return self.folder / f"{kind}-{number:02d}{suffix}"
+
+    @property
+    def best(self) -> str:
+        """The best evaluation so far: a file, or one that calls all positions even."""
+        numbers = [each.number for each in self.done if each.is_best]
+        return str(self._file("generation", numbers[-1], ".npz")) if numbers else NO_EVALUATION
+
+    def next(self) -> None:
+        """Make one more generation; what a killed run has finished of it is not made again."""
+        number = len(self.done)
+        self._label(number)
+        games, count, _ = self._facts(number)
+        evaluation, labels, errors, linear = self._fit(number)
+        result = self._match(number)
+        (pairing,) = result.standings.pairings.values()
+        assert result.sprt is not None
+        is_best = result.sprt.verdict == SprtVerdict.ACCEPT_H1 or (
+            result.sprt.verdict == SprtVerdict.CONTINUE and pairing.elo.score > 0.5
+        )
+        rating = self.done[-1].rating if self.done else 0.0
+        if is_best:
+            # Of a match without a lost point, the estimate is infinite.
+            rating += elo_of_score((pairing.wins + pairing.draws / 2 + 0.5) / (pairing.games + 1))
+        choice_error, spread = self._choice_error(evaluation)
+        found = Generation(
+            number, games, count, labels, errors, choice_error, spread, pairing.wins, pairing.draws, pairing.losses,
+            pairing.elo, str(result.sprt.verdict), is_best, rating, linear,
+        )  # fmt: skip
+        if is_best:
+            evaluation.save(self.folder / BEST)
+        with atomic_path(self.folder / _RESULTS) as temporary:
+            temporary.write_text(json.dumps([attrs.asdict(each) for each in [*self.done, found]], indent=1) + "\n")
+        self.done.append(found)
+
+    # -------------------------------------------------------------------------------------------- positions
+
+    def _quick_games(self, number: int) -> list[GameRecords]:
+        """Give the games that a generation begins with."""
+        wanted, game = self.settings.positions << max(number - 1, 0), self.learning.game
+        if self.records:
+            return list(self.records)
+        if number == 0:
+            return [play_games(game, positions=5 * wanted, seed=self.settings.seed, progress=self.progress)]
+        return [
+            play_games(
+                game,
+                positions=2 * wanted,
+                evaluation=load_value(self.best, game),
+                random_plies=self._facts(0)[2] // _RANDOM_SHARE,
+                exploration=_EXPLORATION,
+                seed=self.settings.seed + number,
+                progress=self.progress,
+            )
+        ]
+
+    def _facts(self, number: int) -> tuple[int, int, int]:
+        """Numbers of games and positions that a generation began with, and the median of the games' plies."""
+        games, positions, plies = json.loads(self._file("given", number, ".json").read_text("utf-8"))
+        return games, positions, plies
+
+    def _label(self, number: int) -> None:
+        """Label the positions of a generation."""
+        target = self._file("labelled", number, ".parquet")
+        if target.exists():
+            return
+        records = self._quick_games(number)
+        if number == 0:
+            tree = GameTree.from_records(self.learning.game, records)
+            given = tree.labelled(tree.propagate())
+        else:
+            given = self._chosen(positions_of_records(self.learning.game, records).merge_duplicates(), number)
+        plies = np.concatenate([plies_of_games(self.learning.game, part) for part in records])
+        with atomic_path(self._file("given", number, ".json")) as temporary:
+            temporary.write_text(json.dumps([len(plies), len(given), int(np.median(plies))]))
+        if number == 0:
+            write_positions(target, given)
+            return
+        work = self._file("labels", number, "")
+        settings = SearchLabelling(self._player("labels", self.best), children=1, sampled=1, seed=self.settings.seed)
+        with PositionWriter(target, given.game, settings.label_kind) as writer:
+            for part in label_by_search(given, settings, work, workers=self.workers, progress=self.progress):
+                writer.append(part)
+        remove_work(work)
+
+    def _chosen(self, given: Positions, number: int) -> Positions:
+        """Draw the positions that are labelled, of each phase as many as there are, up to an equal number."""
+        wanted = self.settings.positions << (number - 1)
+        order = np.random.default_rng((self.settings.seed, number)).permutation(len(given))
+        phase = self.learning.phases.of(given.positions)[order].astype(np.int64)
+        # Number of each position within its phase: the first ones of all phases are taken.
+        by_phase = np.argsort(phase, kind="stable")
+        starts = np.searchsorted(phase[by_phase], np.arange(len(self.learning.phases)))
+        rank = np.empty(len(given), np.int64)
+        rank[by_phase] = np.arange(len(given)) - starts[phase[by_phase]]
+        return given.select(np.sort(order[np.argsort(rank, kind="stable")[:wanted]]))
+
+    # ------------------------------------------------------------------------------------ fit and judgement
+
+    def _fit(self, number: int) -> tuple[LinearEvaluation, int, tuple[float, ...], tuple[str, ...]]:
+        """Fit a generation to its labels and to those of the one before, which are searches' too."""
+        sets = [
+            read_positions(self._file("labelled", each, ".parquet"), self.learning.game)
+            for each in range(max(number - 1, min(number, 1)), number + 1)
+        ]
+        pool = Positions.concatenate([attrs.evolve(each, label_kind="search", label_spread=None) for each in sets])
+        held_out = pool.held_out_mask(_HELD_OUT, self.settings.seed)
+        path = self._file("generation", number, ".npz")
+        patterns = next(iter(self.learning.pattern_sets), None)
+        training = train(
+            pool,
+            self.learning,
+            Terms(None if patterns is None else PatternSet.named(self.learning, patterns), linear=self.learning.linear),
+            FitSettings(ConjugateGradient(iterations=60, patience=5), l2=self.settings.l2, smoothing=0.25),
+            held_out=held_out,
+            provenance={
+                "command": "train",
+                "generation": str(number),
+                "labels": f"search; {len(pool):,} by the evaluation before",
+                "settings": json.dumps(attrs.asdict(self.settings)),
+            },
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+        evaluation = training.evaluation
+        evaluation.save(path)
+        unseen = pool.select(held_out)
+        phases = self.learning.phases
+        sums = ErrorSums(len(phases)).add(
+            evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label, phases.of(unseen.positions)
+        )
+        names = tuple(phases.names[phase] for phase in training.linear_phases)
+        return evaluation, len(pool), tuple(map(float, sums.root_mean_square)), names
+
+    def _player(self, name: str, evaluation: str) -> PlayerSpec:
+        limits = Limits(depth=self.settings.depth)
+        return PlayerSpec(name, evaluation=evaluation, limits=limits, solve_from=self.settings.solve)
+
+    def _match(self, number: int) -> Any:
+        """Play a generation against the best before, from openings of its own."""
+        plies = max(self._facts(0)[2] // _OPENING_SHARE, 2)
+        seed = (self.settings.seed << 16) + number
+        openings = choose_openings(self.learning.game, plies=plies, count=self.settings.pairs, seed=seed)
+        players = (
+            self._player("new", str(self._file("generation", number, ".npz"))),
+            self._player("best", self.best),
+        )
+        tournament = Tournament(self.learning.game, players, tuple(openings), sprt=Sprt(0.0, self.settings.gain))
+        record = self._file("match", number, ".jsonl")
+        result = run_tournament(tournament, record, workers=self.workers, progress=self.progress)
+        record.unlink()
+        return result
+
+    def _choice_error(self, evaluation: LinearEvaluation) -> tuple[float, float]:
+        """Measure choices against the solver's, on positions of the first games."""
+        if not self.settings.solve:
+            return float("nan"), float("nan")
+        path = self.folder / "choices.parquet"
+        game = self.learning.game
+        if not path.exists():
+            first = read_positions(self._file("labelled", 0, ".parquet"), game)
+            plies_left = solver_of(game, table_mb=1).plies_left
+            order = np.random.default_rng(self.settings.seed).permutation(len(first)).tolist()
+            near = (row for row in order if 0 < plies_left(first[row]) <= self.settings.solve)
+            rows = np.sort([row for row, _ in zip(near, range(_CHOICES), strict=False)]).astype(np.int64)
+            settings = SearchLabelling(self._player("solver", NO_EVALUATION), all_moves=True, successors=False)
+            work = self.folder / "choices"
+            with PositionWriter(path, game, settings.label_kind) as writer:
+                for part in label_by_search(first.select(rows), settings, work, workers=self.workers):
+                    writer.append(part)
+            remove_work(work)
+        choices = read_positions(path, game)
+        if len(choices) == 0:
+            return float("nan"), float("nan")
+        over = np.array([game.is_over(choices[row]) for row in range(len(choices))])
+        value = np.where(over, evaluation.final_values(choices.label), evaluation.predict(choices.positions))
+        found = choice_errors(value, choices.label, choices.record, np.zeros(len(choices), np.int64))
+        return float(found.error[-1]), float(found.standard_error[-1])
+
+
+def _generation(told: dict[str, Any]) -> Generation:
+    known: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    return Generation(**known | {"elo": EloEstimate(**told["elo"])})
