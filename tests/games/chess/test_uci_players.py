@@ -106,7 +106,7 @@ def test_texts_of_programs() -> None:
         ("uci:no-such-engine,depth=2", "no such program"),
         (f"uci:{FAKE.parent},depth=2", "no such program|cannot be executed"),
         ("uci:'unclosed,depth=2", "No closing quotation"),
-        ("xboard:engine,depth=2", r"knows no programs xboard:.*known: uci:"),
+        ("xboard:engine,depth=2", r"knows no programs xboard:.*known: gtp:, uci:"),
         (text("good", timeout="soon"), "timeout must be seconds"),
         (text("good", table=3), "option Hash"),
     ],
@@ -151,7 +151,7 @@ def test_a_program_here_that_is_not_on_path_is_told_of(tmp_path: Path, monkeypat
 
 
 def test_other_games_know_no_programs() -> None:
-    with pytest.raises(BadInputError, match="of others at all"):
+    with pytest.raises(BadInputError, match="knows no programs uci:"):
         parse_player("uci:engine,depth=2").resolved(load_game("othello"))
 
 

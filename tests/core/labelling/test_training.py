@@ -1,0 +1,97 @@
+"""Training from the rules: generations that beat what was before, whatever the workers, however often it is killed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import load_learning
+from glem.core.labelling.first_games import play_games
+from glem.core.labelling.training import BEST, Generation, TrainingSettings, train_generations
+from glem.core.positions.files import read_positions
+from glem.core.positions.writing import write_games
+from glem.core.tasks.tasks import Workers
+from tests.core.cli.terminal import Terminal
+
+LEARNING = load_learning("connect_four")
+SETTINGS = TrainingSettings(positions=300, depth=2, solve=6, pairs=20, seed=4)
+
+
+def digests(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".parquet"}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Generation]]:
+    folder = tmp_path_factory.mktemp("training") / "trained"
+    return folder, train_generations(LEARNING, folder, SETTINGS, generations=3)
+
+
+def test_every_generation_is_judged_and_the_best_is_kept(trained: tuple[Path, list[Generation]]) -> None:
+    folder, done = trained
+    assert [each.number for each in done] == [0, 1, 2]
+    assert done[0].is_best
+    assert done[0].elo.elo > 100
+    assert done[0].positions > 5 * 200
+    assert [each.positions for each in done[1:]] == [300, 600]
+    best = [each.number for each in done if each.is_best][-1]
+    assert (folder / BEST).read_bytes() == (folder / f"generation-{best:02d}.npz").read_bytes()
+    assert done[-1].rating >= done[0].rating > 0
+    assert all(0 <= each.choice_error < 1 for each in done)
+    for each in done[1:]:
+        own = read_positions(folder / f"labelled-{each.number:02d}.parquet")
+        before = (
+            read_positions(folder / f"labelled-{each.number - 1:02d}.parquet")
+            if each.number > 1
+            else own.select(np.zeros(0, np.int64))
+        )
+        assert each.labels == len(own) + len(before)
+    provenance = LinearEvaluation.load(folder / BEST).provenance
+    assert (provenance["command"], provenance["generation"]) == ("train", str(best))
+
+
+def test_workers_kills_and_later_generations_change_nothing(
+    trained: tuple[Path, list[Generation]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, done = trained
+    other = tmp_path / "trained"
+    settings = SETTINGS
+    train_generations(LEARNING, other, settings, generations=1, workers=Workers(2))
+    for step in ("label_by_search", "train", "run_tournament"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"glem.core.labelling.training.{step}", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                train_generations(LEARNING, other, settings, generations=2)
+    assert (other / BEST).exists()
+    # Not a number is not equal to itself.
+    assert repr(train_generations(LEARNING, other, settings, generations=3, workers=Workers(2))) == repr(done)
+    assert digests(other) == digests(folder)
+    with pytest.raises(BadInputError, match="training of other settings"):
+        train_generations(LEARNING, other, TrainingSettings(positions=301), generations=3)
+
+
+def interrupted(*_arguments: object, **_named: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_no_generation_begins_that_would_end_late(
+    trained: tuple[Path, list[Generation]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, done = trained
+    assert len(train_generations(LEARNING, folder, SETTINGS, seconds=1e-9)) == len(done)
+    with pytest.raises(BadInputError, match="how many generations"):
+        train_generations(LEARNING, folder, SETTINGS)
+
+
+def test_the_command_begins_with_games_and_prints_the_generations(terminal: Terminal, tmp_path: Path) -> None:
+    games = tmp_path / "some.games"
+    write_games(LEARNING.game, games, play_games(LEARNING.game, positions=500, seed=3))
+    arguments = ("train", "connect_four", "-o", tmp_path / "out", "--games", games, "--positions", 200, "--depth", 2)
+    report = terminal.json(*arguments, "--pairs", 6, "--generations", 1)
+    assert report["generations"][0]["games"] == 64
+    assert json.loads((tmp_path / "out" / "training.json").read_text())["games"] == "some.games"
+    assert "Elo over nothing" in terminal(*arguments, "--pairs", 6, "--generations", 1)
+    assert "--positions" in terminal(*arguments[:4], "--positions", 0, "--generations", 1, status=2)
