@@ -17,7 +17,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import Learning, load_learning
+from glem.core.features.learning import Learning, load_learning, with_phases
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
@@ -172,7 +172,8 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
 def fit(
     positions: Positions,
     *,
-    patterns: str | None = None,
+    patterns: Path_ | None = None,
+    phases: int | None = None,
     configurations: ConfigurationSet | Path_ | None = None,
     all_active: bool = False,
     linear: bool = True,
@@ -198,7 +199,10 @@ def fit(
     positions
         Scored positions.
     patterns
-        Name of a pattern set of the game; None for its first, ``none`` for none.
+        Name of a pattern set of the game, or a file of patterns
+        (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none.
+    phases
+        Number of phases, where the game divides its positions into any; None for its own.
     configurations
         Mined configurations, or a file of them, to use as well.
     all_active
@@ -247,6 +251,8 @@ def fit(
     from glem.core.patterns.patterns import PatternSet
 
     game, learning = positions.game, load_learning(positions.game.name)
+    if phases is not None:
+        learning = with_phases(learning, phases)
     if baseline is not None:
         if patterns is not None or configurations is not None:
             raise BadInputError("the features of a baseline are fitted alone: name no patterns and no configurations")
@@ -283,8 +289,9 @@ def fit(
         **(provenance or {}),
     }
     described = {
-        "work": "fit", **told, "link": link, "patterns": name, "configurations": str(configurations),
-        "all active": all_active, "linear": terms.linear,
+        "work": "fit", **told, "link": link, "patterns": None if terms.patterns is None else terms.patterns.names,
+        "phases": learning.phases.names, "configurations": str(configurations), "all active": all_active,
+        "linear": terms.linear,
     }  # fmt: skip
     with _work_beside(output, described) as work:
         training = train(
@@ -342,7 +349,7 @@ def tune(
     prior
         What the fit begins with and is held to: a file, ``default``, or ``none``.
     patterns
-        Name of a pattern set, for a prior without one; None and ``none`` for none.
+        Name of a pattern set or a file, for a prior without one; None and ``none`` for none.
     configurations
         Mined configurations, or a file of them, to use as well.
     linear
@@ -546,7 +553,7 @@ def discover(
     sequential
         Reject rare configurations by the sequential test: faster, inexact.
     patterns
-        Name of a pattern set of the game; None for its first, ``none`` for none.
+        Name of a pattern set of the game, or a file; None for its first, ``none`` for none.
     held_out
         Share of games that only the errors in the report see.
     iterations, l2, smoothing

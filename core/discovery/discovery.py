@@ -145,11 +145,12 @@ RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz"
 """Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
-def _described(positions: Positions, settings: DiscoverySettings) -> dict[str, Any]:
+def _described(positions: Positions, settings: DiscoverySettings, patterns: PatternSet | None) -> dict[str, Any]:
     """All that the results depend on, as JSON values."""
     chosen = json.loads(json.dumps(asdict(settings), default=repr))
     digest = arrays_digest(positions.columns().values())
-    return {"work": "discover", "glem": __version__, "positions": digest, **chosen}
+    names = None if patterns is None else patterns.names
+    return {"work": "discover", "glem": __version__, "positions": digest, "patterns": names, **chosen}
 
 
 def _check_results(folder: Path) -> None:
@@ -321,7 +322,7 @@ def discover(
         check_writable(folder)
     _check_results(folder)
     folder.mkdir(exist_ok=True)
-    with run_folder(folder / "work", _described(positions, chosen)) as work:
+    with run_folder(folder / "work", _described(positions, chosen, pattern_set)) as work:
         run = _Run(work, learning, chosen, training_set, jobs, progress)
         sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
         candidates = run.candidates(sample)

@@ -24,7 +24,7 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import Relation
-from glem.core.features.learning import Learning, load_learning
+from glem.core.features.learning import Learning, load_learning, with_phases
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.patterns import PatternSet
@@ -460,12 +460,7 @@ class LinearEvaluation:
             "phases": list(learning.phases.names),
             "features": [[feature.name, feature.low, feature.high] for feature in features.features],
             "link": {"name": self.link.name, "span": self.link.span, "low": self.link.low},
-            "patterns": None
-            if self.patterns is None
-            else {
-                pattern.name: [features[feature].name for feature in pattern.features]
-                for pattern in self.patterns.patterns
-            },
+            "patterns": None if self.patterns is None else self.patterns.names,
             "linear": [features[feature].name for feature in self.linear],
             "most_specific": self.most_specific,
             "position_count": None if configurations is None else configurations.position_count,
@@ -483,8 +478,7 @@ class LinearEvaluation:
             They fit no evaluation, or one of other features or phases.
         """
         with reading(source, "glem evaluation file"):
-            learning = load_learning(check_named_by_file(header["game"], source))
-            _check_learning(source, header, learning)
+            learning = _learning_of(source, header, load_learning(check_named_by_file(header["game"], source)))
             patterns = None
             if header["patterns"] is not None:
                 patterns = PatternSet.from_names(learning.features, header["patterns"])
@@ -521,11 +515,17 @@ class LinearEvaluation:
         return cls.from_parts(source, *_FORMAT.read(source))
 
 
-def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> None:
-    if tuple(header["phases"]) != learning.phases.names:
-        raise BadInputError(f"{path}: made for other phases than {learning.game.name} has now: {header['phases']}")
+def _learning_of(path: Path, header: dict[str, Any], learning: Learning) -> Learning:
+    """Give what a game gives to learning the phases of a file, and check that its features are the same."""
+    names = tuple(header["phases"])
+    if names != learning.phases.names:
+        if learning.phases_of is not None:
+            learning = with_phases(learning, len(names))
+        if names != learning.phases.names:
+            raise BadInputError(f"{path}: made for other phases than {learning.game.name} has now: {header['phases']}")
     now = [[feature.name, feature.low, feature.high] for feature in learning.features.features]
     if header["features"] != now:
         changed = [str(there[0]) for there, here in zip(header["features"], now, strict=False) if there != here]
         first = changed[0] if changed else f"{len(header['features'])} of them, now {len(now)}"
         raise BadInputError(f"{path}: made with other features than {learning.game.name} has now ({first})")
+    return learning

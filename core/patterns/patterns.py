@@ -8,7 +8,9 @@ maps a pattern onto itself, it exchanges entries of the table, and each such orb
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
+from glem.core.patterns.pattern_file import read_pattern_file
 
 MAX_TABLE_SIZE = 1 << 16
 """Entries that a dense table may have, so that an index fits into 16 bits; larger patterns are sparse."""
@@ -292,12 +295,28 @@ class PatternSet:
         return cls(features, tuple(patterns))
 
     @classmethod
-    def named(cls, learning: Learning, name: str) -> PatternSet:
-        """Make one of the pattern sets of a game; :class:`BadInputError` where it has none of that name."""
-        if name not in learning.pattern_sets:
-            known = ", ".join(learning.pattern_sets) or "none"
-            raise BadInputError(f"{learning.game.name} has no pattern set {name!r}; it has: {known}")
-        return cls.from_names(learning.features, learning.pattern_sets[name])
+    def named(cls, learning: Learning, name: str | os.PathLike[str]) -> PatternSet:
+        """Make one of the pattern sets of a game, or that of a file (:func:`.read_pattern_file`).
+
+        :class:`BadInputError` where the game has none of that name and there is no such file, or it is a bad one.
+        """
+        names = learning.pattern_sets.get(os.fspath(name))
+        if names is None:
+            if not Path(name).is_file():
+                known = ", ".join(learning.pattern_sets) or "none"
+                raise BadInputError(
+                    f"{learning.game.name} has no pattern set {os.fspath(name)!r}, nor is there such a file; "
+                    f"it has: {known}"
+                )
+            names = read_pattern_file(learning.features, name)
+        return cls.from_names(learning.features, names)
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """Pattern name to the names of its features."""
+        return {
+            pattern.name: [self.features[feature].name for feature in pattern.features] for pattern in self.patterns
+        }
 
     def __len__(self) -> int:
         return len(self.patterns)

@@ -7,13 +7,15 @@ turns, passes included: at even plies the discs of digit 1 belong to the side to
 tables, one for each of these readings, with the weights unfolded (an entry for every index).
 """
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import popcount
-from glem.core.compiling.operations import Operations
+from glem.core.compiling.operations import Operations, bound
 from glem.core.evaluation.integers.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.linear import LinearEvaluation
@@ -136,13 +138,13 @@ def pattern_and_linear_score(position: Position, data: PatternTables, accumulato
     return min(max(total, -data.limit), data.limit)
 
 
-_PATTERNS = Operations(
-    "othello-patterns", {"start": start, "update": update, "static_score": pattern_score, "search_phase": phase_of}
-)
-_PATTERNS_AND_LINEAR = Operations(
-    "othello-patterns-and-linear",
-    {"start": start, "update": update, "static_score": pattern_and_linear_score, "search_phase": phase_of},
-)
+@cache
+def _operations(phase: Callable[..., int], with_linear: bool) -> Operations:
+    score = bound(pattern_and_linear_score if with_linear else pattern_score, phase_of=phase)
+    functions: dict[str, Callable[..., Any]] = {"start": start, "update": update, "static_score": score}
+    return Operations(
+        "othello-patterns-and-linear" if with_linear else "othello-patterns", {**functions, "search_phase": phase}
+    )
 
 
 # -------------------------------------------------------------------------------------------- the tables
@@ -191,7 +193,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     )
     return Evaluator(
         name="patterns and linear features" if names else "patterns",
-        operations=_PATTERNS_AND_LINEAR if names else _PATTERNS,
+        operations=_operations(evaluation.learning.phases.phase_of, bool(names)),
         data=data,
         width=ROW_WORDS,
         phase_count=phases,
