@@ -173,6 +173,7 @@ def fit(
     positions: Positions,
     *,
     patterns: Path_ | None = None,
+    minimum_matches: int = 75,
     phases: int | None = None,
     configurations: ConfigurationSet | Path_ | None = None,
     all_active: bool = False,
@@ -201,6 +202,9 @@ def fit(
     patterns
         Name of a pattern set of the game, or a file of patterns
         (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none.
+    minimum_matches
+        Positions at least that have a content of a pattern with a weight, where the pattern is too large to give one to
+        every content.
     phases
         Number of phases, where the game divides its positions into any; None for its own.
     configurations
@@ -247,7 +251,7 @@ def fit(
     from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.count_rules import CountRules
     from glem.core.fitting.descent import GradientDescent
-    from glem.core.fitting.least_squares import FitSettings, Terms, train
+    from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
     from glem.core.patterns.patterns import PatternSet
 
     game, learning = positions.game, load_learning(positions.game.name)
@@ -261,8 +265,10 @@ def fit(
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
         patterns = "none"
     name = next(iter(learning.pattern_sets), "none") if patterns is None else patterns
+    held = positions.held_out_mask(held_out, seed) if held_out else None
+    chunks = values_of(learning, positions.positions, held)
     terms = Terms(
-        patterns=None if name == "none" else PatternSet.named(learning, name),
+        patterns=None if name == "none" else PatternSet.named(learning, name, chunks, minimum_matches),
         configurations=_configurations(configurations),
         most_specific=not all_active,
         linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
@@ -290,8 +296,8 @@ def fit(
     }
     described = {
         "work": "fit", **told, "link": link, "patterns": None if terms.patterns is None else terms.patterns.names,
-        "phases": learning.phases.names, "configurations": str(configurations), "all active": all_active,
-        "linear": terms.linear,
+        "minimum matches": minimum_matches, "phases": learning.phases.names,
+        "configurations": str(configurations), "all active": all_active, "linear": terms.linear,
     }  # fmt: skip
     with _work_beside(output, described) as work:
         training = train(
@@ -299,7 +305,7 @@ def fit(
             learning,
             terms,
             settings,
-            held_out=positions.held_out_mask(held_out, seed) if held_out else None,
+            held_out=held,
             work=work,
             provenance=told,
             jobs=jobs,
