@@ -114,10 +114,10 @@ def _pattern_sum(data: PatternTables, phase: np.int64, accumulators: Any, ply: i
     table = (np.int64(2) * phase + (np.int64(ply) & np.int64(1))) * data.entries
     row = np.int64(ROW_WORDS) * np.int64(ply)
     total: np.int64 = data.bias[phase]
-    total += sum_entries(accumulators, row, data.instances, data.starts, data.weights, table)
+    # First those that wait for memory: the processor adds up the others meanwhile.
     if data.sparse.instances > np.int64(0):
         total += sum_of_sparse(accumulators, row + data.instances, data.sparse, phase, np.int64(ply) & np.int64(1))
-    return total
+    return total + sum_entries(accumulators, row, data.instances, data.starts, data.weights, table)
 
 
 def _linear_sum(position: Position, data: PatternTables, phase: np.int64) -> np.int64:

@@ -16,8 +16,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import half_sizes, keys_of
 from glem.core.patterns.sparse_table import SparseTable, join_tables
 
-_UNUSED = np.uint32(0xFFFFFFFF)
-_BITS = np.uint32(16)
+_UNUSED = np.uint32(0xFFFF0000)
 _INDEX_VALUES = 1 << 16
 
 Reading = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
@@ -25,32 +24,26 @@ Reading = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
 
 
 class SparseTables(NamedTuple):
-    """S instances of sparse patterns, W weights in K phases.
+    """S instances of sparse patterns; E entries of all hash tables together, in K phases.
 
     Parameters
     ----------
-    instances, width
-        int64: S and W + 1.
-    offset_starts
+    instances, size
+        int64: S and E.
+    starts
         int64 [readings * S]: where the offsets of each instance's table begin in each reading.
     offsets
-        int32: by i1 of all tables; plus i2, a place in the entries. No words lead out of either, whatever they are.
+        int32: by i1 of all tables; plus i2, a place among the E. No words lead out of an array, whatever they are.
     entries
-        uint32: the lock i1 in the upper half, the number of the content among the pattern's in the lower one; no i1
-        has the lock of unused entries.
-    weight_starts
-        int64 [S]: first weight of each instance's pattern.
-    weights
-        int16 [K * (W + 1)]; the last of a phase is 0.
+        uint32 [K * E]: the lock i1 in the upper half, the weight in 16 bits in the lower one, so that one look into
+        the cache tells both; no i1 has the lock of unused entries.
     """
 
     instances: np.int64
-    width: np.int64
-    offset_starts: NDArray[np.int64]
+    size: np.int64
+    starts: NDArray[np.int64]
     offsets: NDArray[np.int32]
     entries: NDArray[np.uint32]
-    weight_starts: NDArray[np.int64]
-    weights: NDArray[np.int16]
 
 
 def index_words(patterns: PatternSet) -> tuple[list[tuple[int, ...]], int]:
@@ -83,18 +76,17 @@ def build_sparse_tables(
     tables = [_read_table(patterns, place, reading) for reading in readings for place in sparse]
     starts, offsets, locks, slots = join_tables(tables)
     own = [sparse.index(instance.pattern) for instance in patterns.instances if instance.pattern in sparse]
-    columns = [np.arange(*patterns.weight_starts[place : place + 2]) for place in sparse]
-    weights = folded[:, np.concatenate([np.zeros(0, np.int64), *columns])]
-    entries = (locks.astype(np.uint32) << _BITS) | (slots & 0xFFFF).astype(np.uint32)
-    entries = np.where(locks < 0, _UNUSED, entries)
+    first_weights = np.tile(patterns.weight_starts[sparse], len(readings))
+    weights = slots + np.repeat(first_weights, [table.size for table in tables])
+    used = locks >= 0
+    entries = np.full((len(folded), len(locks) + _INDEX_VALUES if sparse else 0), _UNUSED)
+    entries[:, np.flatnonzero(used)] = (locks[used].astype(np.uint32) << 16) | folded[:, weights[used]].view(np.uint16)
     return SparseTables(
         instances=np.int64(len(own)),
-        width=np.int64(weights.shape[1] + 1),
-        offset_starts=starts.reshape(len(readings), -1)[:, own].ravel(),
+        size=np.int64(entries.shape[1]),
+        starts=starts.reshape(len(readings), -1)[:, own].ravel(),
         offsets=np.pad(offsets, (0, _INDEX_VALUES)).astype(np.int32),
-        entries=np.pad(entries, (0, _INDEX_VALUES)),
-        weight_starts=np.cumsum([0, *map(len, columns)]).astype(np.int64)[own],
-        weights=np.pad(weights, ((0, 0), (0, 1))).ravel(),
+        entries=entries.ravel(),
     )
 
 
@@ -127,15 +119,13 @@ def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.i
     int64
     """
     total = np.int64(0)
-    row = phase * tables.width
+    row = phase * tables.size
     for instance in range(tables.instances):
-        one = np.int64(words[first + np.int64(2) * np.int64(instance)])
-        other = np.int64(words[first + np.int64(2) * np.int64(instance) + np.int64(1)])
-        start = np.int64(tables.offset_starts[reading * tables.instances + np.int64(instance)])
-        entry = np.int64(tables.entries[np.int64(tables.offsets[start + one]) + other])
-        place = np.int64(tables.weight_starts[instance]) + (entry & np.int64(0xFFFF))
-        # A choice of places, not of ways: nobody can predict which contents are known.
-        if entry >> np.int64(16) != one:
-            place = tables.width - np.int64(1)
-        total += np.int64(tables.weights[row + place])
+        place = first + np.int64(2) * np.int64(instance)
+        one, other = np.int64(words[place]), np.int64(words[place + np.int64(1)])
+        start = np.int64(tables.starts[reading * tables.instances + np.int64(instance)])
+        entry = np.int64(tables.entries[row + np.int64(tables.offsets[start + one]) + other])
+        # A mask, not a branch: no processor predicts which contents are known.
+        known = -np.int64(entry >> np.int64(16) == one)
+        total += np.int64(np.int16(entry & np.int64(0xFFFF))) & known
     return total
