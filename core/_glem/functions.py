@@ -17,7 +17,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import Learning, load_learning
+from glem.core.features.learning import Learning, load_learning, with_phases
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
@@ -172,7 +172,9 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
 def fit(
     positions: Positions,
     *,
-    patterns: str | None = None,
+    patterns: Path_ | None = None,
+    minimum_matches: int = 75,
+    phases: int | None = None,
     configurations: ConfigurationSet | Path_ | None = None,
     all_active: bool = False,
     linear: bool = True,
@@ -198,7 +200,13 @@ def fit(
     positions
         Scored positions.
     patterns
-        Name of a pattern set of the game; None for its first, ``none`` for none.
+        Name of a pattern set of the game, or a file of patterns
+        (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none.
+    minimum_matches
+        Positions at least that have a content of a pattern with a weight, where the pattern is too large to give one to
+        every content.
+    phases
+        Number of phases, where the game divides its positions into any; None for its own.
     configurations
         Mined configurations, or a file of them, to use as well.
     all_active
@@ -243,10 +251,12 @@ def fit(
     from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.count_rules import CountRules
     from glem.core.fitting.descent import GradientDescent
-    from glem.core.fitting.least_squares import FitSettings, Terms, train
+    from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
     from glem.core.patterns.patterns import PatternSet
 
     game, learning = positions.game, load_learning(positions.game.name)
+    if phases is not None:
+        learning = with_phases(learning, phases)
     if baseline is not None:
         if patterns is not None or configurations is not None:
             raise BadInputError("the features of a baseline are fitted alone: name no patterns and no configurations")
@@ -255,8 +265,10 @@ def fit(
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
         patterns = "none"
     name = next(iter(learning.pattern_sets), "none") if patterns is None else patterns
+    held = positions.held_out_mask(held_out, seed) if held_out else None
+    chunks = values_of(learning, positions.positions, held)
     terms = Terms(
-        patterns=None if name == "none" else PatternSet.named(learning, name),
+        patterns=None if name == "none" else PatternSet.named(learning, name, chunks, minimum_matches),
         configurations=_configurations(configurations),
         most_specific=not all_active,
         linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
@@ -283,8 +295,9 @@ def fit(
         **(provenance or {}),
     }
     described = {
-        "work": "fit", **told, "link": link, "patterns": name, "configurations": str(configurations),
-        "all active": all_active, "linear": terms.linear,
+        "work": "fit", **told, "link": link, "patterns": None if terms.patterns is None else terms.patterns.names,
+        "minimum matches": minimum_matches, "phases": learning.phases.names,
+        "configurations": str(configurations), "all active": all_active, "linear": terms.linear,
     }  # fmt: skip
     with _work_beside(output, described) as work:
         training = train(
@@ -292,7 +305,7 @@ def fit(
             learning,
             terms,
             settings,
-            held_out=positions.held_out_mask(held_out, seed) if held_out else None,
+            held_out=held,
             work=work,
             provenance=told,
             jobs=jobs,
@@ -342,7 +355,7 @@ def tune(
     prior
         What the fit begins with and is held to: a file, ``default``, or ``none``.
     patterns
-        Name of a pattern set, for a prior without one; None and ``none`` for none.
+        Name of a pattern set or a file, for a prior without one; None and ``none`` for none.
     configurations
         Mined configurations, or a file of them, to use as well.
     linear
@@ -546,7 +559,7 @@ def discover(
     sequential
         Reject rare configurations by the sequential test: faster, inexact.
     patterns
-        Name of a pattern set of the game; None for its first, ``none`` for none.
+        Name of a pattern set of the game, or a file; None for its first, ``none`` for none.
     held_out
         Share of games that only the errors in the report see.
     iterations, l2, smoothing

@@ -188,8 +188,8 @@ def by_presence(
     return chosen
 
 
-def bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable[..., Any]:
-    """Copy a dual function so that some global names in it stand for other functions.
+def bound(function: Callable[..., Any], **named: Any) -> Callable[..., Any]:
+    """Copy a dual function so that some global names in it stand for other functions or constants.
 
     Each copy compiles with its own functions inside, under a digest of its own. A closure would do the same as plain
     Python, but its machine code could not be kept on disk.
@@ -199,8 +199,8 @@ def bound(function: Callable[..., Any], **named: Callable[..., Any]) -> Callable
     function
         A module-level plain function.
     named
-        Global names that it uses, and the dual functions that they stand for in the copy. Where functions that it
-        calls use the names, these keep their meaning.
+        Global names that it uses, and the dual functions or constants that they stand for in the copy. Where
+        functions that it calls use the names, these keep their meaning.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def _active_weights(evaluation: LinearEvaluation, values: Any, phase: int) -> li
             entry = 0
             for feature in instance.features:
                 entry = entry * features[feature].cardinality + int(values[feature]) - features[feature].low
-            weight = patterns.weight_starts[instance.pattern] + patterns.fold(instance.pattern)[entry]
+            weight = patterns.weight_starts[instance.pattern] + patterns.weight_of(instance.pattern, entry)
             found.append(float(evaluation.pattern_weights[phase, weight]))
     for place, feature in enumerate(evaluation.linear):
         found.append(float(evaluation.linear_weights[phase, place]) * int(values[feature]))

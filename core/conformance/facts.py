@@ -19,7 +19,8 @@ from glem.core.game.families import family_of
 from glem.core.game.game import RULES, Game, PositionFormat, RecordFormat, load_game
 from glem.core.game.perft import perft
 from glem.core.game.registry import GAMES_GROUP
-from glem.core.patterns.patterns import PatternSet, images_of
+from glem.core.patterns.pattern import images_of
+from glem.core.patterns.patterns import PatternSet
 from glem.core.players.protocols.gtp import GTP
 from glem.core.positions.game_lines import GAME_LINES
 

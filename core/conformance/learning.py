@@ -15,7 +15,8 @@ from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.features import AtomicFeatures, write_values
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
-from glem.core.patterns.patterns import PatternSet, images_of
+from glem.core.patterns.pattern import images_of
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 

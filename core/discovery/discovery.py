@@ -29,9 +29,9 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, ErrorSums, calibration_bins
-from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks
+from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks, values_of
 from glem.core.fitting.phases import PhaseWeights
-from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.patterns import MINIMUM_MATCHES, PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
@@ -145,11 +145,12 @@ RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz"
 """Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
-def _described(positions: Positions, settings: DiscoverySettings) -> dict[str, Any]:
+def _described(positions: Positions, settings: DiscoverySettings, patterns: PatternSet | None) -> dict[str, Any]:
     """All that the results depend on, as JSON values."""
     chosen = json.loads(json.dumps(asdict(settings), default=repr))
     digest = arrays_digest(positions.columns().values())
-    return {"work": "discover", "glem": __version__, "positions": digest, **chosen}
+    names = None if patterns is None else patterns.names
+    return {"work": "discover", "glem": __version__, "positions": digest, "patterns": names, **chosen}
 
 
 def _check_results(folder: Path) -> None:
@@ -315,8 +316,8 @@ def discover(
         other settings, or files of such names that no discovery has written.
     """
     chosen = settings if settings is not None else DiscoverySettings()
-    pattern_set = _pattern_set(learning, chosen.pattern_set)
     training_set, held_out = positions.split_by_game(chosen.held_out, chosen.seed)
+    pattern_set = _pattern_set(learning, chosen, training_set)
     if len(training_set) < 1000 or len(held_out) < 100:
         raise BadInputError(
             f"{len(positions):,} positions split into {len(training_set):,} to learn from and {len(held_out):,} held "
@@ -326,7 +327,7 @@ def discover(
         check_writable(folder)
     _check_results(folder)
     folder.mkdir(exist_ok=True)
-    with run_folder(folder / "work", _described(positions, chosen)) as work:
+    with run_folder(folder / "work", _described(positions, chosen, pattern_set)) as work:
         run = _Run(work, learning, chosen, training_set, jobs, progress)
         sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
         candidates = run.candidates(sample)
@@ -366,7 +367,9 @@ def discover(
         )
 
 
-def _pattern_set(learning: Learning, name: str | None) -> PatternSet | None:
-    if name == "" or not learning.pattern_sets:
+def _pattern_set(learning: Learning, settings: DiscoverySettings, positions: Positions) -> PatternSet | None:
+    name = next(iter(learning.pattern_sets), "") if settings.pattern_set is None else settings.pattern_set
+    if name == "":
         return None
-    return PatternSet.named(learning, name if name is not None else next(iter(learning.pattern_sets)))
+    minimum = settings.mining.minimum_matches or MINIMUM_MATCHES
+    return PatternSet.named(learning, name, values_of(learning, positions.positions), minimum)

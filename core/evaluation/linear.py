@@ -23,10 +23,11 @@ from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.evaluation.result_distribution import blocks_of
-from glem.core.features.features import Relation
-from glem.core.features.learning import Learning, load_learning
+from glem.core.features.features import AtomicFeatures, Relation
+from glem.core.features.learning import Learning, load_learning, with_phases
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.families import check_named_by_file
+from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -38,14 +39,18 @@ _SHOWN = 12
 EVALUATION_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
 """Arrays that every evaluation file holds."""
 
-OPTIONAL_EVALUATION_ARRAYS = (
+_CONFIGURATION_ARRAYS = (
     "relation_features",
     "relation_values",
     "configuration_relations",
     "configuration_offsets",
     "configuration_match_counts",
 )
-"""Arrays of an evaluation with configurations."""
+
+OPTIONAL_EVALUATION_ARRAYS = (*_CONFIGURATION_ARRAYS, "sparse_sizes", "sparse_contents")
+"""Arrays of an evaluation with configurations, and with sparse patterns: the numbers of contents of each pattern, -1
+for a dense one, and all contents, one pattern after the other.
+"""
 
 _FORMAT = ArchiveFormat(
     "glem evaluation",
@@ -238,6 +243,8 @@ class LinearEvaluation:
             if not np.isfinite(weights).all():
                 raise BadInputError(f"{name} hold values that are not finite")
             object.__setattr__(self, name, weights)
+        if self.patterns is not None and self.pattern_weights[:, self.patterns.null_weights].any():
+            raise BadInputError("pattern_weights: the null weight of a sparse pattern is not 0")
         for feature in self.linear:
             if not 0 <= feature < len(self.learning.features):
                 raise BadInputError(f"linear feature {feature} is none of the {len(self.learning.features)} features")
@@ -386,11 +393,13 @@ class LinearEvaluation:
         phase = int(self.learning.phases.phase_of(position))
         found = [Contribution("bias", f"phase {self.learning.phases.names[phase]}", (), float(self.bias[phase]))]
         if self.patterns is not None:
-            weights = self.pattern_weights[phase]
+            weights, nulls = self.pattern_weights[phase], self.patterns.null_weights
             indices = self.patterns.indices(values[None, :])[:, 0]
             for instance, index, offset in zip(
                 self.patterns.instances, indices, self.patterns.column_offsets, strict=True
             ):
+                if offset + index in nulls:
+                    continue
                 relations = tuple(Relation(feature, int(values[feature])) for feature in instance.features)
                 name = self.patterns.patterns[instance.pattern].name
                 found.append(Contribution("pattern", name, relations, float(weights[offset + int(index)])))
@@ -463,18 +472,17 @@ class LinearEvaluation:
         if configurations is not None:
             table, members = configurations.table, (configurations.relations, configurations.offsets)
             parts = (table.features, table.values, *members, configurations.match_counts)
-            arrays |= dict(zip(OPTIONAL_EVALUATION_ARRAYS, parts, strict=True))
+            arrays |= dict(zip(_CONFIGURATION_ARRAYS, parts, strict=True))
+        if self.patterns is not None and self.patterns.hash_tables:
+            contents = [pattern.contents for pattern in self.patterns.patterns]
+            arrays["sparse_sizes"] = np.array([-1 if own is None else len(own) for own in contents], np.int64)
+            arrays["sparse_contents"] = np.array([entry for own in contents for entry in own or ()], np.int64)
         header = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),
             "features": [[feature.name, feature.low, feature.high] for feature in features.features],
             "link": {"name": self.link.name, "span": self.link.span, "low": self.link.low},
-            "patterns": None
-            if self.patterns is None
-            else {
-                pattern.name: [features[feature].name for feature in pattern.features]
-                for pattern in self.patterns.patterns
-            },
+            "patterns": None if self.patterns is None else self.patterns.names,
             "linear": [features[feature].name for feature in self.linear],
             "most_specific": self.most_specific,
             "position_count": None if configurations is None else configurations.position_count,
@@ -492,14 +500,13 @@ class LinearEvaluation:
             They fit no evaluation, or one of other features or phases.
         """
         with reading(source, "glem evaluation file"):
-            learning = load_learning(check_named_by_file(header["game"], source))
-            _check_learning(source, header, learning)
+            learning = _learning_of(source, header, load_learning(check_named_by_file(header["game"], source)))
             patterns = None
             if header["patterns"] is not None:
-                patterns = PatternSet.from_names(learning.features, header["patterns"])
+                patterns = _patterns_from(learning.features, header["patterns"], arrays)
             configurations = None
             if header["position_count"] is not None:
-                features, values, relations, offsets, counts = (arrays[name] for name in OPTIONAL_EVALUATION_ARRAYS)
+                features, values, relations, offsets, counts = (arrays[name] for name in _CONFIGURATION_ARRAYS)
                 table, positions = RelationTable(features, values), int(header["position_count"])
                 configurations = ConfigurationSet(table, relations, offsets, counts, positions)
             return cls(
@@ -530,11 +537,31 @@ class LinearEvaluation:
         return cls.from_parts(source, *_FORMAT.read(source))
 
 
-def _check_learning(path: Path, header: dict[str, Any], learning: Learning) -> None:
-    if tuple(header["phases"]) != learning.phases.names:
-        raise BadInputError(f"{path}: made for other phases than {learning.game.name} has now: {header['phases']}")
+def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, NDArray[Any]]) -> PatternSet:
+    if "sparse_sizes" not in arrays:
+        return PatternSet.from_names(features, names)
+    sizes, contents = arrays["sparse_sizes"].tolist(), arrays["sparse_contents"].tolist()
+    patterns = []
+    for (name, members), size in zip(names.items(), sizes, strict=True):
+        own, contents = contents[: max(size, 0)], contents[max(size, 0) :]
+        members = tuple(features.index(member) for member in members)
+        patterns.append(Pattern(name, members, None if size < 0 else tuple(own)))
+    if contents:
+        raise BadInputError("more contents than the sparse patterns have")
+    return PatternSet(features, tuple(patterns))
+
+
+def _learning_of(path: Path, header: dict[str, Any], learning: Learning) -> Learning:
+    """Give what a game gives to learning the phases of a file, and check that its features are the same."""
+    names = tuple(header["phases"])
+    if names != learning.phases.names:
+        if learning.phases_of is not None:
+            learning = with_phases(learning, len(names))
+        if names != learning.phases.names:
+            raise BadInputError(f"{path}: made for other phases than {learning.game.name} has now: {header['phases']}")
     now = [[feature.name, feature.low, feature.high] for feature in learning.features.features]
     if header["features"] != now:
         changed = [str(there[0]) for there, here in zip(header["features"], now, strict=False) if there != here]
         first = changed[0] if changed else f"{len(header['features'])} of them, now {len(now)}"
         raise BadInputError(f"{path}: made with other features than {learning.game.name} has now ({first})")
+    return learning

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
-from glem.core.errors import PluginError
+from glem.core.errors import BadInputError, PluginError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeatures
 from glem.core.game.declarations import explained, kind_problems, phases_problems, refuse
@@ -141,6 +142,10 @@ class Learning:
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
         ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default`` or ``none``.
+    phases_of
+        Optional ``(count) -> Phases``: the game's stages divided otherwise, with ``phases`` for their own number;
+        :class:`BadInputError` for a number that makes no sense. Always the same for one number: evaluation files hold
+        the names alone.
 
     Raises
     ------
@@ -162,6 +167,7 @@ class Learning:
     drawishness: tuple[str, ...] = ()
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
+    phases_of: Callable[[int], Phases] | None = None
 
     def __attrs_post_init__(self) -> None:
         label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
@@ -170,6 +176,22 @@ class Learning:
     def __repr__(self) -> str:
         counts = f"{len(self.features)} features, {len(self.phases)} phases"
         return f"Learning({self.game.name}: {counts}, pattern sets: {', '.join(self.pattern_sets) or 'none'})"
+
+
+@lru_cache(64)
+def with_phases(learning: Learning, count: int) -> Learning:
+    """Give a game another number of phases; the same value for the same arguments.
+
+    Raises
+    ------
+    BadInputError
+        The game does not divide its positions otherwise, or not into so many.
+    """
+    if count == len(learning.phases):
+        return learning
+    if learning.phases_of is None:
+        raise BadInputError(f"{learning.game.name} has {len(learning.phases)} phases and no other number of them")
+    return evolve(learning, phases=learning.phases_of(count))
 
 
 def learning_names() -> list[str]:

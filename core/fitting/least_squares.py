@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +153,18 @@ def value_chunks(
     for start in range(0, len(positions[0]), chunk):
         part = rows_of(positions, slice(start, start + chunk))
         yield learning.features.values(part), learning.phases.of(part)
+
+
+def values_of(
+    learning: Learning, positions: Any, held_out: NDArray[np.bool_] | None = None
+) -> Callable[[], Iterator[NDArray[np.int16]]]:
+    """Make what gives the values of :func:`value_chunks` anew when it is called, of positions that are not held out."""
+
+    def chunks() -> Iterator[NDArray[np.int16]]:
+        chosen = positions if held_out is None else rows_of(positions, ~held_out)
+        return (values for values, _ in value_chunks(learning, chosen))
+
+    return chunks
 
 
 def train(

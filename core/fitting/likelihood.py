@@ -298,6 +298,8 @@ def _packing(evaluation: LinearEvaluation) -> Packing:
 def _part(evaluation: LinearEvaluation, phases: str, names: tuple[str, ...] | None) -> PartWeights:
     prior = evaluation.weights.astype(np.float64)
     free = np.ones(prior.shape[1], bool)
+    if evaluation.patterns is not None:
+        free[evaluation.patterns.null_weights] = False
     if names is not None:
         free[:] = False
         free[-1] = BIAS in names

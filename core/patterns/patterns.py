@@ -4,105 +4,48 @@ An entry of a pattern's table is a configuration: all features of the pattern wi
 stands for all its images under the board symmetries, its *instances*; they share one table. Where a symmetry
 maps a pattern onto itself, it exchanges entries of the table, and each such orbit of entries shares one weight
 (*folding*), so that an evaluation gives a position and its image the same value.
+
+A pattern with too large a table is *sparse*: only the contents that enough positions have get weights. Behind these
+stands one more, the *null weight* of all other contents, which is 0 and stays so: a sparse pattern's instance has
+exactly one active weight, as a dense one's has, and whoever fits or sums weights need not tell them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
+from glem.core.patterns.pattern import (
+    Instance,
+    Pattern,
+    check_pattern,
+    images_of,
+    permuted_entries,
+    relations_of,
+    self_images,
+)
+from glem.core.patterns.pattern_file import read_pattern_file
+from glem.core.patterns.sparse_patterns import table_of, valid_contents
+from glem.core.patterns.sparse_table import SparseTable, join_tables
 
 MAX_TABLE_SIZE = 1 << 16
 """Entries that a dense table may have, so that an index fits into 16 bits; larger patterns are sparse."""
 
+MINIMUM_MATCHES = 75
+"""Positions at least that have a content of a sparse pattern with a weight, by default (GLEM, section 6)."""
+
 _BLOCK = 2048
-
-
-@define(frozen=True)
-class Pattern:
-    """A named tuple of atomic features.
-
-    Parameters
-    ----------
-    name
-        Short unique name.
-    features
-        Feature indices of the base instance, the most significant digit of the table index first.
-    """
-
-    name: str
-    features: tuple[int, ...]
-
-
-@define(frozen=True)
-class Instance:
-    """One image of a pattern: the features that take the places of the base instance's features."""
-
-    pattern: int
-    features: tuple[int, ...]
-
-
-def images_of(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
-    """Distinct images of a feature tuple under the symmetries, one per set of features, the tuple itself first."""
-    if features.symmetries is None:
-        return [tuple(base)]
-    images: dict[frozenset[int], tuple[int, ...]] = {}
-    for symmetry in features.symmetries:
-        image = tuple(int(symmetry[feature]) for feature in base)
-        images.setdefault(frozenset(image), image)
-    return list(images.values())
-
-
-def self_images(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
-    """Images of a feature tuple that hold the same features, in whatever order; the tuple itself first."""
-    found = [tuple(base)]
-    if features.symmetries is not None:
-        for symmetry in features.symmetries:
-            image = tuple(int(symmetry[feature]) for feature in base)
-            if frozenset(image) == frozenset(base) and image not in found:
-                found.append(image)
-    return found
-
-
-def permuted_entries(
-    entries: NDArray[np.int64], base: Sequence[int], image: Sequence[int], cardinalities: Sequence[int]
-) -> NDArray[np.int64]:
-    """Find the table entries that stand for the same feature values when the pattern is read in another order.
-
-    Parameters
-    ----------
-    entries
-        int64 [n]: mixed-radix indices, the values of the features ``base`` from the most significant digit on.
-    base, image
-        The pattern's features, and the same features in the order of one of its :func:`self_images`.
-    cardinalities
-        Number of values of each feature.
-    """
-    digits: dict[int, NDArray[np.int64]] = {}
-    rest = entries
-    for feature, cardinality in zip(reversed(base), reversed(cardinalities), strict=True):
-        rest, digits[feature] = np.divmod(rest, cardinality)
-    permuted = np.zeros_like(entries)
-    for feature, cardinality in zip(image, cardinalities, strict=True):
-        permuted = permuted * cardinality + digits[feature]
-    return permuted
-
-
-def relations_of(features: AtomicFeatures, pattern: Pattern, entry: int) -> tuple[Relation, ...]:
-    """Relations, on the base instance, of an entry of a pattern's table."""
-    relations = []
-    for feature in reversed(pattern.features):
-        entry, digit = divmod(entry, features[feature].cardinality)
-        relations.append(Relation(feature, features[feature].low + digit))
-    return tuple(reversed(relations))
 
 
 def _fold(features: AtomicFeatures, base: tuple[int, ...], cardinalities: list[int]) -> NDArray[np.int64]:
@@ -114,14 +57,24 @@ def _fold(features: AtomicFeatures, base: tuple[int, ...], cardinalities: list[i
 
 
 class _Tables(NamedTuple):
-    """Patterns as the kernel sees them: the features of each instance, their ranges, and the folded tables."""
+    """Patterns as the kernel sees them: the features of each instance, their ranges, folded tables and hash tables.
+
+    ``middles`` is where the second half of a sparse instance's features begins, and the first feature of a dense one;
+    ``offset_starts`` is -1 for these.
+    """
 
     members: NDArray[np.int64]
     member_starts: NDArray[np.int64]
+    middles: NDArray[np.int64]
     lows: NDArray[np.int64]
     cardinalities: NDArray[np.int64]
     folds: NDArray[np.uint16]
     fold_starts: NDArray[np.int64]
+    offset_starts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    locks: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    nulls: NDArray[np.uint16]
 
 
 @kernel
@@ -135,11 +88,15 @@ def _fill_indices(
     members, member_starts, folds, fold_starts = tables.members, tables.member_starts, tables.folds, tables.fold_starts
     count = values.shape[1]
     index = np.empty(_BLOCK, np.int32)
+    first = np.empty(_BLOCK, np.int32)
     for start in range(0, count, _BLOCK):
         end = min(start + _BLOCK, count)
         for instance in range(indices.shape[0]):
             index[: end - start] = 0
             for place in range(member_starts[instance], member_starts[instance + 1]):
+                if place == tables.middles[instance]:
+                    first[: end - start] = index[: end - start]
+                    index[: end - start] = 0
                 feature = members[place]
                 low = np.int32(tables.lows[feature])
                 cardinality = np.int32(tables.cardinalities[feature])
@@ -148,8 +105,15 @@ def _fill_indices(
                     index[row - start] = index[row - start] * cardinality + (np.int32(column[row]) - low)
             fold_start = fold_starts[instance]
             out = indices[instance]
+            offset_start = tables.offset_starts[instance]
+            if offset_start < 0:
+                for row in range(start, end):
+                    out[targets[row]] = folds[fold_start + index[row - start]]
+                continue
             for row in range(start, end):
-                out[targets[row]] = folds[fold_start + index[row - start]]
+                hashed = tables.offsets[offset_start + first[row - start]] + index[row - start]
+                found = tables.locks[hashed] == first[row - start]
+                out[targets[row]] = np.uint16(tables.slots[hashed]) if found else tables.nulls[instance]
 
 
 @kernel
@@ -196,35 +160,39 @@ def count_matches(indices: Any, group_starts: Any, offsets: Any, weights: Any, m
 
 @define(frozen=True, eq=False, repr=False)
 class PatternSet:
-    """Patterns with dense tables, their symmetric instances and their folded weights.
+    """Patterns, dense and sparse, their symmetric instances and their folded weights.
 
     Parameters
     ----------
     features
         The game's atomic features.
     patterns
-        Distinct names, each with at most :data:`MAX_TABLE_SIZE` table entries.
+        Distinct names, each with at most :data:`MAX_TABLE_SIZE` table entries or with contents.
 
     Attributes
     ----------
     instances
         All instances, pattern by pattern.
     table_sizes
-        int64 [P]: entries of each pattern's table.
+        int64 [P]: entries of each pattern's dense table, 0 for a sparse pattern.
+    hash_tables
+        By number of the pattern, the table of each sparse one.
     weight_sizes, weight_starts
-        int64 [P], [P + 1]: weights of each pattern after folding, and where they begin among all.
+        int64 [P], [P + 1]: weights of each pattern after folding, null weights included, and where they begin among
+        all.
 
     Raises
     ------
     BadInputError
-        Two patterns of one name, a feature twice in a pattern, a table that is too large, or a symmetry that
-        exchanges features of different ranges.
+        Two patterns of one name, a feature twice in a pattern, a table that is too large, contents that cannot be, or
+        a symmetry that exchanges features of different ranges.
     """
 
     features: AtomicFeatures
     patterns: tuple[Pattern, ...]
     instances: tuple[Instance, ...] = field(init=False, repr=False)
     table_sizes: NDArray[np.int64] = field(init=False, repr=False)
+    hash_tables: dict[int, SparseTable] = field(init=False, repr=False)
     weight_sizes: NDArray[np.int64] = field(init=False, repr=False)
     weight_starts: NDArray[np.int64] = field(init=False, repr=False)
     _folds: tuple[NDArray[np.int64], ...] = field(init=False, repr=False)
@@ -233,37 +201,53 @@ class PatternSet:
     def __attrs_post_init__(self) -> None:
         if len({pattern.name for pattern in self.patterns}) != len(self.patterns):
             raise BadInputError("two patterns have one name")
-        folds = []
+        folds, sizes = [], []
+        hash_tables: dict[int, SparseTable] = {}
         instances: list[Instance] = []
         for place, pattern in enumerate(self.patterns):
             cardinalities = check_pattern(self.features, pattern)
-            size = int(np.prod(cardinalities, dtype=object))
-            if size > MAX_TABLE_SIZE:
+            size = _table_size(cardinalities)
+            if pattern.contents is not None:
+                hash_tables[place] = table_of(self.features, pattern)
+                folds.append(np.zeros(0, np.int64))
+                sizes.append(len(pattern.contents) + 1)
+            elif size > MAX_TABLE_SIZE:
                 raise BadInputError(
-                    f"pattern {pattern.name!r} has {size:,} table entries, a dense table at most "
-                    f"{MAX_TABLE_SIZE:,}: make it a sparse pattern"
+                    f"pattern {pattern.name!r} has {size:,} table entries, a dense table at most {MAX_TABLE_SIZE:,}: "
+                    "it must be sparse, and only a fit (`glem fit`, `glem discover`) finds the contents that occur"
                 )
-            folds.append(_fold(self.features, pattern.features, cardinalities))
+            else:
+                folds.append(_fold(self.features, pattern.features, cardinalities))
+                sizes.append(int(folds[-1].max()) + 1)
             instances.extend(Instance(place, image) for image in images_of(self.features, pattern.features))
-        sizes = np.array([fold.max() + 1 for fold in folds], np.int64)
         self._set("instances", tuple(instances))
         self._set("table_sizes", np.array([len(fold) for fold in folds], np.int64))
-        self._set("weight_sizes", sizes)
+        self._set("hash_tables", hash_tables)
+        self._set("weight_sizes", np.array(sizes, np.int64))
         self._set("weight_starts", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
         self._set("_folds", tuple(folds))
         table_starts = np.concatenate([[0], np.cumsum(self.table_sizes)]).astype(np.int64)
         pattern_of = np.array([instance.pattern for instance in instances], np.int64)
         members = [feature for instance in instances for feature in instance.features]
         member_starts = np.cumsum([0, *(len(instance.features) for instance in instances)])
+        offset_starts, offsets, locks, slots = join_tables([*hash_tables.values()])
+        starts_of = dict(zip(hash_tables, offset_starts.tolist(), strict=True))
+        halves = [len(instance.features) // 2 * (instance.pattern in hash_tables) for instance in instances]
         self._set(
             "_tables",
             _Tables(
                 np.array(members, np.int64),
                 member_starts.astype(np.int64),
+                (member_starts[:-1] + np.array(halves, np.int64)).astype(np.int64),
                 np.array([feature.low for feature in self.features.features], np.int64),
                 np.array([feature.cardinality for feature in self.features.features], np.int64),
                 np.concatenate([np.zeros(0, np.int64), *folds]).astype(np.uint16),
                 table_starts[pattern_of] if len(instances) else np.zeros(0, np.int64),
+                np.array([starts_of.get(instance.pattern, -1) for instance in instances], np.int64),
+                offsets,
+                locks,
+                slots,
+                (self.weight_sizes[pattern_of] - 1).astype(np.uint16) if instances else np.zeros(0, np.uint16),
             ),
         )
 
@@ -286,18 +270,58 @@ class PatternSet:
         BadInputError
             An unknown feature, or what :class:`PatternSet` raises.
         """
-        patterns = [
-            Pattern(name, tuple(features.index(member) for member in members)) for name, members in names.items()
-        ]
-        return cls(features, tuple(patterns))
+        return cls(features, tuple(_patterns_of(features, names)))
 
     @classmethod
-    def named(cls, learning: Learning, name: str) -> PatternSet:
-        """Make one of the pattern sets of a game; :class:`BadInputError` where it has none of that name."""
-        if name not in learning.pattern_sets:
-            known = ", ".join(learning.pattern_sets) or "none"
-            raise BadInputError(f"{learning.game.name} has no pattern set {name!r}; it has: {known}")
-        return cls.from_names(learning.features, learning.pattern_sets[name])
+    def named(
+        cls,
+        learning: Learning,
+        name: str | os.PathLike[str],
+        chunks: Callable[[], Iterable[NDArray[np.int16]]] | None = None,
+        minimum_matches: int = MINIMUM_MATCHES,
+    ) -> PatternSet:
+        """Make one of the pattern sets of a game, or that of a file (:func:`.read_pattern_file`).
+
+        Parameters
+        ----------
+        learning
+            What the game gives to learning.
+        name
+            Name of the set, or the file.
+        chunks
+            Called for every pattern with too large a table: feature values int16 [n, F], chunk by chunk, of the
+            positions to learn from. Without it such a pattern is refused.
+        minimum_matches
+            Positions at least that have a content of such a pattern with a weight (GLEM, section 4.4).
+
+        Raises
+        ------
+        BadInputError
+            The game has none of that name and there is no such file, or it is a bad one.
+        """
+        names = learning.pattern_sets.get(os.fspath(name))
+        if names is None:
+            if not Path(name).is_file():
+                known = ", ".join(learning.pattern_sets) or "none"
+                raise BadInputError(
+                    f"{learning.game.name} has no pattern set {os.fspath(name)!r}, nor is there such a file; "
+                    f"it has: {known}"
+                )
+            names = read_pattern_file(learning.features, name)
+        features = learning.features
+        patterns = _patterns_of(features, names)
+        for place, pattern in enumerate(patterns):
+            if chunks is not None and _table_size(check_pattern(features, pattern)) > MAX_TABLE_SIZE:
+                contents = valid_contents(features, pattern, chunks(), minimum_matches)
+                patterns[place] = evolve(pattern, contents=contents)
+        return cls(features, tuple(patterns))
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """Pattern name to the names of its features."""
+        return {
+            pattern.name: [self.features[feature].name for feature in pattern.features] for pattern in self.patterns
+        }
 
     def __len__(self) -> int:
         return len(self.patterns)
@@ -322,8 +346,26 @@ class PatternSet:
         return self.weight_starts[np.array([instance.pattern for instance in self.instances], np.intp)]
 
     def fold(self, pattern: int) -> NDArray[np.int64]:
-        """Weight, within the pattern, of each entry of its table: int64 [table size]."""
+        """Weight, within a dense pattern, of each entry of its table: int64 [table size]."""
         return self._folds[pattern]
+
+    def weight_of(self, pattern: int, entry: int) -> int:
+        """Weight, within a dense or sparse pattern, of one table index, found without its hash table."""
+        own = self.patterns[pattern]
+        if own.contents is None:
+            return int(self._folds[pattern][entry])
+        cardinalities = [self.features[feature].cardinality for feature in own.features]
+        images = self_images(self.features, own.features)
+        canonical = min(
+            int(permuted_entries(np.array([entry]), own.features, image, cardinalities)[0]) for image in images
+        )
+        place = bisect_left(own.contents, canonical)
+        return place if own.contents[place : place + 1] == (canonical,) else len(own.contents)
+
+    @property
+    def null_weights(self) -> NDArray[np.int64]:
+        """Weights, among all, that stand for all contents of a sparse pattern without a weight: always 0."""
+        return self.weight_starts[1:][[*self.hash_tables]] - 1
 
     def indices(self, values: NDArray[np.int16], *, targets: NDArray[np.int64] | None = None) -> NDArray[np.uint16]:
         """Find the active entry of every instance in every position.
@@ -373,23 +415,19 @@ class PatternSet:
         if not 0 <= weight < self.weight_count:
             raise BadInputError(f"weight {weight} is not among the {self.weight_count} of the patterns")
         place = int(np.searchsorted(self.weight_starts, weight, side="right")) - 1
-        entry = int(np.argmax(self._folds[place] == weight - self.weight_starts[place]))
-        return self.patterns[place].name, relations_of(self.features, self.patterns[place], entry)
+        pattern, within = self.patterns[place], int(weight - self.weight_starts[place])
+        if pattern.contents is None:
+            entry = int(np.argmax(self._folds[place] == within))
+        elif within < len(pattern.contents):
+            entry = pattern.contents[within]
+        else:
+            return pattern.name, ()
+        return pattern.name, relations_of(self.features, pattern, entry)
 
 
-def check_pattern(features: AtomicFeatures, pattern: Pattern) -> list[int]:
-    """Cardinalities of a pattern's features; :class:`BadInputError` where features or symmetries do not fit."""
-    if not pattern.features or len(set(pattern.features)) != len(pattern.features):
-        raise BadInputError(f"pattern {pattern.name!r} is empty or names a feature twice")
-    for feature in pattern.features:
-        if not 0 <= feature < len(features):
-            raise BadInputError(f"pattern {pattern.name!r}: there is no feature {feature}")
-    for image in images_of(features, pattern.features):
-        for feature, other in zip(pattern.features, image, strict=True):
-            one, two = features[feature], features[other]
-            if (one.low, one.high) != (two.low, two.high):
-                raise BadInputError(
-                    f"pattern {pattern.name!r}: a symmetry maps {one.name!r} ({one.low}..{one.high}) "
-                    f"to {two.name!r} ({two.low}..{two.high})"
-                )
-    return [features[feature].cardinality for feature in pattern.features]
+def _patterns_of(features: AtomicFeatures, names: Mapping[str, Sequence[str]]) -> list[Pattern]:
+    return [Pattern(name, tuple(features.index(member) for member in members)) for name, members in names.items()]
+
+
+def _table_size(cardinalities: list[int]) -> int:
+    return int(np.prod(cardinalities, dtype=object))

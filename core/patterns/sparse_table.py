@@ -7,6 +7,7 @@ the configuration in the hash table, where the lock tells whether it is there: i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -143,3 +144,26 @@ class SparseTable:
         second = np.ascontiguousarray(seconds, np.int32)
         place = self.offsets[first] + second
         return np.where(self.locks[place] == first, self.slots[place], np.int32(-1))
+
+
+def join_tables(
+    tables: Sequence[SparseTable],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Lay several tables one after the other.
+
+    Returns
+    -------
+    starts, offsets, locks, slots
+        int64 [tables], where the offsets of each table begin; int64, which lead into the locks and slots of all.
+    """
+    starts = np.cumsum([0, *(len(table.offsets) for table in tables)])[:-1].astype(np.int64)
+    places = np.cumsum([0, *(table.size for table in tables)])
+    offsets = [table.offsets + place for table, place in zip(tables, places, strict=False)]
+    locks, slots = ([getattr(table, part) for table in tables] for part in ("locks", "slots"))
+    nothing = np.zeros(0, np.int32)
+    return (
+        starts,
+        np.concatenate([nothing, *offsets]).astype(np.int64),
+        np.concatenate([nothing, *locks]),
+        np.concatenate([nothing, *slots]),
+    )

@@ -11,7 +11,7 @@ from glem.core.positions.positions import Positions
 from glem.games.othello import OTHELLO as GAME
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.patterns import PATTERN_SETS
-from glem.plugins.othello.phases import PHASES
+from glem.plugins.othello.phases import PHASES, phases_of
 
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
@@ -57,5 +57,6 @@ OTHELLO = Learning(
     default_evaluation=_default_evaluation,
     default_probcut=_default_probcut,
     sample=_sample,
+    phases_of=phases_of,
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -1,21 +1,26 @@
 """Pattern evaluations of Othello for the search, updated from move to move.
 
-The accumulator of a ply is one row of 64 words: for each pattern instance its table index, the digits of which are 0
-for an empty square and 1 or 2 for a disc of either player. Whose discs the digit 1 stands for does not change during a
-search, so that a move adds a row for the new disc and adds or subtracts one for every disc it turns. The players take
-turns, passes included: at even plies the discs of digit 1 belong to the side to move. Each pattern therefore has two
-tables, one for each of these readings, with the weights unfolded (an entry for every index).
+The accumulator of a ply is one row of 64 words: for each pattern instance its table index (for a sparse one the indices
+of its two halves), the digits of which are 0 for an empty square and 1 or 2 for a disc of either player. Whose discs
+the digit 1 stands for does not change during a search, so that a move adds a row for the new disc and adds or subtracts
+one for every disc it turns. The players take turns, passes included: at even plies the discs of digit 1 belong to the
+side to move. Each pattern therefore has two tables, one for each of these readings, with the weights unfolded (an entry
+for every index; a sparse pattern's hash tables have one for every index that is known).
 """
 
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import popcount
-from glem.core.compiling.operations import Operations
-from glem.core.evaluation.integers.accumulators import ROW_WORDS, SUMMED_TOGETHER, aligned_rows, change_row, sum_entries
+from glem.core.compiling.operations import Operations, bound
+from glem.core.evaluation.integers.accumulators import ROW_WORDS, aligned_rows, change_row, sum_entries
+from glem.core.evaluation.integers.pattern_sums import dense_starts, unfolded_weights
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
+from glem.core.evaluation.integers.sparse_sums import SparseTables, build_sparse_tables, index_words, sum_of_sparse
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.evaluators import Evaluator
@@ -42,7 +47,7 @@ class PatternTables(NamedTuple):
     Parameters
     ----------
     instances
-        int64: I, rounded up to a multiple of four; what is beyond I reads a weight of zero.
+        int64: I, that of dense instances, rounded up to a multiple of four; what is beyond I reads a weight of zero.
     entries
         int64: E.
     steps
@@ -58,6 +63,8 @@ class PatternTables(NamedTuple):
         int64 [K * 6]: weights of the features that may enter linearly.
     limit
         int64: greatest absolute score.
+    sparse
+        Sparse patterns, in both readings; the words of their halves stand behind those of the instances.
     """
 
     instances: np.int64
@@ -68,6 +75,7 @@ class PatternTables(NamedTuple):
     bias: NDArray[np.int64]
     linear: NDArray[np.int64]
     limit: np.int64
+    sparse: SparseTables
 
 
 # ----------------------------------------------------------------------------------------- the functions
@@ -105,8 +113,11 @@ def update(before: Position, move: int, after: Position, data: PatternTables, ac
 def _pattern_sum(data: PatternTables, phase: np.int64, accumulators: Any, ply: int) -> np.int64:
     table = (np.int64(2) * phase + (np.int64(ply) & np.int64(1))) * data.entries
     row = np.int64(ROW_WORDS) * np.int64(ply)
-    bias: np.int64 = data.bias[phase]
-    return bias + sum_entries(accumulators, row, data.instances, data.starts, data.weights, table)
+    total: np.int64 = data.bias[phase]
+    # First those that wait for memory: the processor adds up the others meanwhile.
+    if data.sparse.instances > np.int64(0):
+        total += sum_of_sparse(accumulators, row + data.instances, data.sparse, phase, np.int64(ply) & np.int64(1))
+    return total + sum_entries(accumulators, row, data.instances, data.starts, data.weights, table)
 
 
 def _linear_sum(position: Position, data: PatternTables, phase: np.int64) -> np.int64:
@@ -136,13 +147,13 @@ def pattern_and_linear_score(position: Position, data: PatternTables, accumulato
     return min(max(total, -data.limit), data.limit)
 
 
-_PATTERNS = Operations(
-    "othello-patterns", {"start": start, "update": update, "static_score": pattern_score, "search_phase": phase_of}
-)
-_PATTERNS_AND_LINEAR = Operations(
-    "othello-patterns-and-linear",
-    {"start": start, "update": update, "static_score": pattern_and_linear_score, "search_phase": phase_of},
-)
+@cache
+def _operations(phase: Callable[..., int], with_linear: bool) -> Operations:
+    score = bound(pattern_and_linear_score if with_linear else pattern_score, phase_of=phase)
+    functions: dict[str, Callable[..., Any]] = {"start": start, "update": update, "static_score": score}
+    return Operations(
+        "othello-patterns-and-linear" if with_linear else "othello-patterns", {**functions, "search_phase": phase}
+    )
 
 
 # -------------------------------------------------------------------------------------------- the tables
@@ -161,8 +172,9 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     Evaluator or None
         Its score is the sum of the 16-bit weights of :meth:`LinearEvaluation.in_play`, within 64 discs under the
         identity link. None for an evaluation with configurations, with patterns of other features than squares or
-        of more than 64 instances, with other linear features than {mobility, opponent_mobility, potential_mobility,
-        opponent_potential_mobility, disc_difference, parity}, or with a sigmoid link.
+        of more than 64 instances (a sparse one counts twice), with other linear features than {mobility,
+        opponent_mobility, potential_mobility, opponent_potential_mobility, disc_difference, parity}, or with a sigmoid
+        link.
     """
     if not _covers(evaluation):
         return None
@@ -176,14 +188,14 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     for place, name in enumerate(names):
         linear[:, _LINEAR.index(name)] += played.linear[:, place]
     weights, table_starts = _unfolded(patterns, played.patterns.reshape(phases, -1))
-    starts = np.full(ROW_WORDS, table_starts[-1], np.int32)
-    starts[: len(patterns.instances)] = table_starts[[instance.pattern for instance in patterns.instances]]
+    words, dense = index_words(patterns)
     limit = score_limit(evaluation, played.scale)
     data = PatternTables(
-        instances=np.int64(-(-len(patterns.instances) // SUMMED_TOGETHER) * SUMMED_TOGETHER),
+        instances=np.int64(dense),
         entries=np.int64(weights.shape[-1]),
-        steps=_index_steps(patterns),
-        starts=starts,
+        steps=_index_steps(words),
+        starts=dense_starts(patterns, table_starts, ROW_WORDS),
+        sparse=build_sparse_tables(patterns, played.patterns.reshape(phases, -1), (None, _exchanged)),
         weights=weights.ravel(),
         bias=played.bias.astype(np.int64),
         linear=linear.ravel(),
@@ -191,7 +203,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     )
     return Evaluator(
         name="patterns and linear features" if names else "patterns",
-        operations=_PATTERNS_AND_LINEAR if names else _PATTERNS,
+        operations=_operations(evaluation.learning.phases.phase_of, bool(names)),
         data=data,
         width=ROW_WORDS,
         phase_count=phases,
@@ -208,16 +220,17 @@ def _covers(evaluation: LinearEvaluation) -> bool:
     if any(evaluation.learning.features[feature].name not in _LINEAR for feature in evaluation.linear):
         return False
     instances = evaluation.patterns.instances if evaluation.patterns is not None else ()
-    on_squares = all(feature < _SQUARES for instance in instances for feature in instance.features)
-    return on_squares and len(instances) <= ROW_WORDS
+    if any(feature >= _SQUARES for instance in instances for feature in instance.features):
+        return False
+    return evaluation.patterns is None or len(index_words(evaluation.patterns)[0]) <= ROW_WORDS
 
 
-def _index_steps(patterns: PatternSet) -> NDArray[np.uint16]:
-    """List what a disc of digit 1 adds to the index of each instance: the place value of its square."""
+def _index_steps(words: Sequence[tuple[int, ...]]) -> NDArray[np.uint16]:
+    """List what a disc of digit 1 adds to each index: the place value of its square."""
     steps = aligned_rows(PASS + 1)
     rows = steps.reshape(PASS + 1, ROW_WORDS)
-    for place, instance in enumerate(patterns.instances):
-        for power, square in enumerate(reversed(instance.features)):
+    for place, squares in enumerate(words):
+        for power, square in enumerate(reversed(squares)):
             rows[square, place] = 3**power
     return steps
 
@@ -227,16 +240,15 @@ def _unfolded(patterns: PatternSet, folded: NDArray[np.int16]) -> tuple[NDArray[
 
     The last entry is zero and belongs to no pattern.
     """
-    starts = np.concatenate([[0], np.cumsum(patterns.table_sizes)]).astype(np.int64)
-    weights = np.zeros((len(folded), 2, int(starts[-1]) + 1), np.int16)
-    for place, pattern in enumerate(patterns.patterns):
-        table = slice(starts[place], starts[place + 1])
-        weights[:, 0, table] = folded[:, patterns.weight_starts[place] + patterns.fold(place)]
-        weights[:, 1, table] = weights[:, 0, table][:, _exchanged(len(pattern.features))]
-    return weights, starts
+    weights, starts = unfolded_weights(patterns, folded)
+    both = np.stack([weights, weights], axis=1)
+    for place, size in enumerate(patterns.table_sizes.tolist()):
+        indices = _exchanged(np.arange(size), len(patterns.patterns[place].features))
+        both[:, 1, starts[place] : starts[place + 1]] = weights[:, starts[place] + indices]
+    return both, starts
 
 
-def _exchanged(squares: int) -> NDArray[np.int64]:
-    """Index of a pattern of so many squares after the digits 1 and 2 have changed places, for every index."""
-    digits = np.stack(np.unravel_index(np.arange(3**squares), (3,) * squares))
+def _exchanged(indices: NDArray[np.int64], squares: int) -> NDArray[np.int64]:
+    """Exchange the digits 1 and 2 in indices of so many squares."""
+    digits = np.stack(np.unravel_index(indices, (3,) * squares))
     return np.asarray(np.ravel_multi_index(tuple((-digits) % 3), (3,) * squares), np.int64)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -24,8 +24,9 @@ from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.game.game import Game, load_game
+from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
-from glem.core.patterns.sparse_patterns import SparsePatterns
+from glem.core.patterns.sparse_patterns import table_of, valid_contents
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
 from tests.benchmarks.measuring import medians_in_turn, table_header, table_row, tournament_records
@@ -249,12 +250,13 @@ def sparse_tables(bench: Bench) -> None:
     table_header("pattern", "valid configurations", "table entries", "memory", "time to build")
     for name, squares in {"two edge rows": TWO_ROWS, "corner": TRIANGLE}.items():
         chunks = lambda: (values for values, _ in bench.values(positions))  # noqa: E731 - read once per pattern
-        patterns = SparsePatterns.count(bench.learning.features, {name: squares}, chunks, 75)
-        table = patterns.tables[0]
+        features = bench.learning.features
+        pattern = Pattern(name, tuple(map(features.index, squares)))
+        pattern = evolve(pattern, contents=valid_contents(features, pattern, chunks(), 75))
         start = time.thread_time()
-        SparsePatterns(patterns.features, patterns.patterns, patterns.entries, patterns.match_counts)
+        table = table_of(features, pattern)
         taken = time.thread_time() - start
-        counts = f"{patterns.weight_count:,} weights, {len(table):,} tuples"
+        counts = f"{len(pattern.contents or ()):,} weights, {len(table):,} tuples"
         table_row(name, counts, f"{table.size:,}", f"{table.byte_count / 2**20:.1f} MiB", f"{taken:.2f} s")
 
 

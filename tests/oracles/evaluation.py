@@ -15,7 +15,7 @@ def evaluation_sum(evaluation: LinearEvaluation, values: Any, phase: int) -> flo
             for feature in instance.features:
                 kind = patterns.features[feature]
                 entry = entry * kind.cardinality + int(values[feature]) - kind.low
-            weight = patterns.weight_starts[instance.pattern] + patterns.fold(instance.pattern)[entry]
+            weight = patterns.weight_starts[instance.pattern] + patterns.weight_of(instance.pattern, entry)
             total += float(evaluation.pattern_weights[phase, weight])
     for place, feature in enumerate(evaluation.linear):
         total += float(evaluation.linear_weights[phase, place]) * int(values[feature])

@@ -50,6 +50,8 @@ def dense_matrix(design: Design) -> tuple[Matrix, NDArray[np.int64]]:
                 matrix[number, design.layout.linear_start + term] = block.rows.linear[term, row]
             matrix[number, design.layout.bias] = 1
             phases[number] = np.searchsorted(block.phase_starts, row, side="right") - 1
+    if design.packing.patterns is not None:
+        matrix[:, design.packing.patterns.null_weights] = 0
     return matrix, phases
 
 

@@ -347,7 +347,7 @@ smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases
 
 def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
     """Add ``--patterns``, with words on what is used without it."""
-    return option("--patterns", metavar="NAME", help=f"Pattern set{more}.")
+    return option("--patterns", metavar="NAME|FILE", help=f"Pattern set, or a file of `name: a1 b1 ...` lines{more}.")
 
 
 def iterations(default: int | None, more: str = "") -> Callable[[F], F]:

@@ -20,8 +20,9 @@ from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import inlined, overload_of
 from glem.core.compiling.vectors import aligned_words
 from glem.core.configurations.matching.lanes import splat
-from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER, sum_entries
-from glem.core.patterns.patterns import Instance, PatternSet
+from glem.core.evaluation.integers.accumulators import sum_entries
+from glem.core.evaluation.integers.sparse_sums import SparseTables, build_sparse_tables, index_words, sum_of_sparse
+from glem.core.patterns.patterns import PatternSet
 
 BLOCK = 32
 """Instances whose indices are computed together; words of 16 bits in 64 bytes."""
@@ -41,8 +42,8 @@ class PatternTables(NamedTuple):
     blocks, entries
         int64: B and E.
     instances
-        int64: I, rounded up to a multiple of :data:`.accumulators.SUMMED_TOGETHER`; what is beyond I
-        reads a weight of zero.
+        int64: I, that of dense instances, rounded up to a multiple of :data:`.accumulators.SUMMED_TOGETHER`; what is
+        beyond I reads a weight of zero.
     members, member_starts
         int32: block ``b`` has the features ``members[member_starts[b] : member_starts[b + 1]]``.
     places
@@ -52,6 +53,8 @@ class PatternTables(NamedTuple):
         int32 [B * BLOCK]: where the table of each instance begins.
     weights
         int16 [K * E + 2^16]: unfolded, one for every index. No index leads out of the array, whatever the features are.
+    sparse
+        Sparse patterns; their instances are not among the I, and the words of their halves stand behind those of the I.
     """
 
     blocks: np.int64
@@ -62,6 +65,7 @@ class PatternTables(NamedTuple):
     places: NDArray[np.uint16]
     starts: NDArray[np.int32]
     weights: NDArray[np.int16]
+    sparse: SparseTables
 
 
 # ----------------------------------------------------------------------------------------- the functions
@@ -194,7 +198,10 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
             end - begin,
             values,
         )
-    return sum_entries(words, first, tables.instances, tables.starts, tables.weights, phase * tables.entries)
+    total = sum_entries(words, first, tables.instances, tables.starts, tables.weights, phase * tables.entries)
+    if tables.sparse.instances > np.int64(0):
+        total += sum_of_sparse(words, first + tables.instances, tables.sparse, phase, np.int64(0))
+    return total
 
 
 # -------------------------------------------------------------------------------------------- the tables
@@ -202,26 +209,25 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
 
 def build_pattern_tables(patterns: PatternSet, folded: NDArray[np.int16]) -> PatternTables:
     """Build the tables of some patterns with their weights, int16 [K, weight_count]."""
-    instances = patterns.instances
-    blocks = [instances[first : first + BLOCK] for first in range(0, len(instances), BLOCK)]
-    members = [sorted({feature for instance in block for feature in instance.features}) for block in blocks]
+    words, dense = index_words(patterns)
+    blocks = [words[first : first + BLOCK] for first in range(0, len(words), BLOCK)]
+    members = [sorted({feature for word in block for feature in word}) for block in blocks]
     weights, table_starts = unfolded_weights(patterns, folded)
-    starts = np.full(len(blocks) * BLOCK, table_starts[-1], np.int32)
-    starts[: len(instances)] = table_starts[[instance.pattern for instance in instances]]
     return PatternTables(
         blocks=np.int64(len(blocks)),
         entries=np.int64(weights.shape[1]),
-        instances=np.int64(-(-len(instances) // SUMMED_TOGETHER) * SUMMED_TOGETHER),
+        instances=np.int64(dense),
         members=np.array([feature for block in members for feature in block], np.int32),
         member_starts=np.cumsum([0, *map(len, members)]).astype(np.int32),
         places=_place_values(patterns, blocks, members),
-        starts=starts,
+        starts=dense_starts(patterns, table_starts, len(blocks) * BLOCK),
+        sparse=build_sparse_tables(patterns, folded),
         weights=np.concatenate([weights.ravel(), np.zeros(_INDEX_VALUES, np.int16)]),
     )
 
 
 def _place_values(
-    patterns: PatternSet, blocks: Sequence[Sequence[Instance]], members: Sequence[Sequence[int]]
+    patterns: PatternSet, blocks: Sequence[Sequence[tuple[int, ...]]], members: Sequence[Sequence[int]]
 ) -> NDArray[np.uint16]:
     """Rows of :attr:`PatternTables.places`."""
     count = len(blocks) + sum(map(len, members))
@@ -229,9 +235,9 @@ def _place_values(
     rows = places.reshape(count, BLOCK)
     first = 0
     for block, features in zip(blocks, members, strict=True):
-        for lane, instance in enumerate(block):
+        for lane, word in enumerate(block):
             value, lowest = 1, 0
-            for feature in reversed(instance.features):
+            for feature in reversed(word):
                 rows[first + 1 + features.index(feature), lane] = value % _INDEX_VALUES
                 lowest += value * patterns.features[feature].low
                 value *= patterns.features[feature].cardinality
@@ -253,10 +259,19 @@ def unfolded_weights(patterns: PatternSet, folded: NDArray[np.int16]) -> tuple[N
     Returns
     -------
     weights, table_starts
-        int16 [K, E + 1], the last entry zero; int64 [P + 1], where the table of each pattern begins.
+        int16 [K, E + 1], the last entry zero; int64 [P + 1], where the table of each pattern begins. Those of sparse
+        patterns are empty.
     """
     starts = np.concatenate([[0], np.cumsum(patterns.table_sizes)]).astype(np.int64)
     weights = np.zeros((len(folded), int(starts[-1]) + 1), np.int16)
     for place in range(len(patterns)):
         weights[:, starts[place] : starts[place + 1]] = folded[:, patterns.weight_starts[place] + patterns.fold(place)]
     return weights, starts
+
+
+def dense_starts(patterns: PatternSet, table_starts: NDArray[np.int64], count: int) -> NDArray[np.int32]:
+    """Where the table of each dense instance begins: int32 [count], further ones lead to the weight of zero."""
+    dense = [instance.pattern for instance in patterns.instances if instance.pattern not in patterns.hash_tables]
+    starts = np.full(count, table_starts[-1], np.int32)
+    starts[: len(dense)] = table_starts[dense]
+    return starts

@@ -66,17 +66,21 @@ class Columns:
         The joint tables.
     offsets
         int64 [I]: first weight, among all, of the pattern of each instance.
+    nulls
+        int64: weights that count as 0 and have no gradient (:attr:`PatternSet.null_weights`).
     """
 
     columns: tuple[Column, ...] = ()
     joints: tuple[Joint, ...] = ()
     offsets: NDArray[np.int64] = field(factory=lambda: np.zeros(0, np.int64))
+    nulls: NDArray[np.int64] = field(factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def plan(cls, patterns: PatternSet, *, joined: bool = True) -> Columns:
         """Join instances, smallest patterns first, each with the largest pattern that still fits; or join none."""
         if not joined:
-            return cls(tuple(Column((one,)) for one in range(len(patterns.instances))), (), patterns.column_offsets)
+            single = tuple(Column((one,)) for one in range(len(patterns.instances)))
+            return cls(single, (), patterns.column_offsets, patterns.null_weights)
         sizes = [int(size) for size in patterns.weight_sizes]
         starts = [int(start) for start in patterns.weight_starts]
         waiting: list[list[int]] = [[] for _ in sizes]
@@ -98,7 +102,7 @@ class Columns:
                 while waiting[first] and waiting[partner] and (first != partner or len(waiting[first]) > 1):
                     columns.append(Column((waiting[first].pop(0), waiting[partner].pop(0)), len(joints)))
                 joints.append(joint)
-        return cls(tuple(_dealt(columns)), tuple(joints), patterns.column_offsets)
+        return cls(tuple(_dealt(columns)), tuple(joints), patterns.column_offsets, patterns.null_weights)
 
     @property
     def joint_size(self) -> int:
@@ -137,7 +141,8 @@ class Columns:
 
     def spread(self, weights: NDArray[np.floating]) -> NDArray[np.float32]:
         """Spread vector float32 [joint tables + items] of a weight vector [items]."""
-        narrow = np.asarray(weights, np.float32)
+        narrow = np.array(weights, np.float32)
+        narrow[self.nulls] = 0
         tables: Iterator[Any] = (
             np.add.outer(narrow[slice(*joint.first)], narrow[slice(*joint.second)]).ravel() for joint in self.joints
         )
@@ -150,6 +155,7 @@ class Columns:
             table = spread[joint.start : joint.stop].reshape(joint.shape)
             gradient[slice(*joint.first)] += table.sum(axis=1)
             gradient[slice(*joint.second)] += table.sum(axis=0)
+        gradient[self.nulls] = 0
         return gradient
 
 

@@ -179,6 +179,7 @@ class Design:
             if patterns is not None:
                 indices = self.columns.split(rows.indices[:, segment.start : segment.stop])
                 count_matches(indices, patterns.group_starts, self.columns.offsets, own[start:], matches, squares)
+                matches[self.columns.nulls] = squares[self.columns.nulls] = 0
             if len(rows.row_starts) > 1:
                 part = slice(layout.configuration_start, layout.linear_start)
                 _count_configurations(rows.row_starts, rows.ids, own, start, stop, matches[part], squares[part])

@@ -179,6 +179,32 @@ def test_explain_shows_board_and_items(terminal: Terminal, model: Path) -> None:
     assert explained == terminal.json("explain", model, "start")
 
 
+def test_patterns_of_a_file_and_other_phases_are_fitted(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
+    path, patterns = tmp_path / "model.npz", tmp_path / "patterns.txt"
+    patterns.write_text("corner: a1 b1 a2 b2\nrow: a3 b3 c3 d3 e3 f3 g3 h3\n", encoding="utf-8")
+    terminal("fit", positions, "-o", path, "--patterns", patterns, "--phases", 4, "--iterations", "3")
+    evaluation = LinearEvaluation.load(path)
+    assert evaluation.patterns is not None and [*evaluation.patterns.names] == ["corner", "row"]
+    assert evaluation.learning.phases.names == ("4-19", "20-34", "35-49", "50-64")
+    assert terminal.json("explain", path, "start")["phase"] == "4-19"
+    # A large one gets weights for what enough positions have, and 0 for all else.
+    squares = " ".join(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
+    patterns.write_text(f"corner: a1 b1 a2 b2\nsparse: {squares}\n", encoding="utf-8")
+    terminal("fit", positions, "-o", path, "--patterns", patterns, "-n", 5, "--iterations", "3")
+    evaluation = LinearEvaluation.load(path)
+    assert evaluation.patterns is not None
+    contents = evaluation.patterns.patterns[1].contents
+    assert contents is not None and 100 < len(contents) == evaluation.patterns.weight_sizes[1] - 1
+    assert (evaluation.pattern_weights[:, -1] == 0).all() and (evaluation.pattern_weights[:, -100:-1] != 0).any()
+    explained = terminal.json("explain", path, "start")
+    assert sum(item["name"] == "sparse" for item in explained["contributions"]) == (0 in contents) * 4
+    assert terminal.json("evaluate", path, positions)["rmse"][str(path)][-1] < 40
+    assert terminal.json("search", "othello", "--evaluation", path, "--depth", 4)
+    patterns.write_text("corner: a1 b1 a9", encoding="utf-8")
+    error = terminal.fails("fit", positions, "-o", tmp_path / "x.npz", "--patterns", patterns)
+    assert "patterns.txt:1: pattern 'corner': othello has no feature 'a9'" in error
+
+
 @pytest.mark.parametrize("link", ["sigmoid", "logistic"])
 def test_other_links_and_methods_are_fitted(
     terminal: Terminal, positions: Path, model: Path, tmp_path: Path, link: str

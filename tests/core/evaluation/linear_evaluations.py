@@ -12,7 +12,8 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
-from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
+from glem.core.patterns.pattern import Pattern
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 from tests.core.evaluation.evaluator_scores import random_line
 
 
@@ -47,6 +48,8 @@ def random_weights(
     """Random weights for these items."""
     widths = (patterns.weight_count if patterns else 0, len(configurations) if configurations else 0, len(linear))
     tables = [generator.normal(size=(len(learning.phases), width)).astype(np.float32) for width in widths]
+    if patterns is not None:
+        tables[0][:, patterns.null_weights] = 0
     return LinearEvaluation(
         learning,
         generator.normal(size=len(learning.phases)).astype(np.float32),

@@ -21,7 +21,8 @@ from glem.core.evaluation.integers.pattern_sums import (
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
-from glem.core.patterns.patterns import MAX_TABLE_SIZE, Pattern, PatternSet
+from glem.core.patterns.pattern import Pattern
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.oracles.evaluation import evaluation_sum
 
@@ -128,6 +129,14 @@ def pattern_sets(draw: st.DrawFn) -> PatternSet:
             elif len(chosen) < 4:
                 chosen.append(feature)
         patterns.append(Pattern(f"pattern {number}", tuple(chosen)))
+    # Sparse ones among them, which know any contents.
+    for number in range(draw(st.integers(0, 3))):
+        members = tuple(draw(st.permutations([2, 3, 5, 6, 7, 8]))[: draw(st.integers(1, 4))])
+        size = int(np.prod([FEATURES[feature].cardinality for feature in members]))
+        share, seed = draw(st.sampled_from([0.0, 0.5, 1.0])), draw(st.integers(0, 99))
+        contents = np.flatnonzero(np.random.default_rng(seed).random(size) < share)
+        place = draw(st.integers(0, len(patterns)))
+        patterns.insert(place, Pattern(f"sparse {number}", members, tuple(contents.tolist())))
     return PatternSet(FEATURES, tuple(patterns))
 
 
@@ -137,6 +146,7 @@ def test_sums_equal_the_oracle(patterns: PatternSet, seed: int, phase: int, firs
     """Any ranges of features, the whole of 16 bits included; extremes as often as anything between."""
     generator = np.random.default_rng(seed)
     weights = generator.integers(-(1 << 15), 1 << 15, (PHASES, patterns.weight_count)).astype(np.float32)
+    weights[:, patterns.null_weights] = 0
     evaluation = LinearEvaluation(LEARNING, np.zeros(PHASES, np.float32), patterns=patterns, pattern_weights=weights)
     tables = build_pattern_tables(patterns, weights.astype(np.int16))
     assert int(tables.instances) % 4 == 0

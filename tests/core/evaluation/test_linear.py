@@ -13,9 +13,12 @@ from glem.core.evaluation.comparing import compare_evaluations
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import scaled_sigmoid
 from glem.core.features.learning import Learning
+from glem.core.patterns.pattern import Pattern
+from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import valid_contents
 from glem.core.positions.positions import Positions
 from tests.core.evaluation.evaluator_scores import random_line
-from tests.core.evaluation.linear_evaluations import change_header, random_evaluation
+from tests.core.evaluation.linear_evaluations import change_header, random_evaluation, random_weights
 from tests.oracles.evaluation import evaluation_sum
 
 
@@ -55,6 +58,34 @@ def test_an_explanation_adds_up_to_the_value(evaluation: LinearEvaluation, posit
         sizes = [abs(item.amount) for item in explanation.contributions]
         assert sizes == sorted(sizes, reverse=True)
         assert {item.kind for item in explanation.contributions} >= {"bias", "pattern", "linear"}
+
+
+def test_sparse_patterns_in_files(othello_learning: Learning, positions: Any, tmp_path: Path) -> None:
+    features = othello_learning.features
+    members = tuple(map(features.index, [f"{column}{row}" for row in (1, 2) for column in "abcdefgh"]))
+    values = features.values(positions)
+    contents = valid_contents(features, Pattern("rows", members), [values], 2)
+    corner = PatternSet.from_names(features, {"corner": ("a1", "b1", "a2", "b2")}).patterns[0]
+    patterns = PatternSet(features, (Pattern("rows", members, contents), corner, Pattern("none", members, ())))
+    made = random_weights(othello_learning, np.random.default_rng(1), patterns=patterns)
+    path = tmp_path / "sparse.npz"
+    made.save(path)
+    loaded = LinearEvaluation.load(path)
+    assert loaded.patterns is not None and loaded.patterns.patterns == patterns.patterns
+    assert compare_evaluations(made, loaded).equal
+    phases = othello_learning.phases.of(positions)
+    expected = [evaluation_sum(made, row, int(phase)) for row, phase in zip(values, phases, strict=True)]
+    np.testing.assert_allclose(loaded.predict(positions), expected, rtol=1e-4, atol=1e-4)
+    explained = loaded.explain(rows_of(positions, 200))
+    assert explained.total == pytest.approx(expected[200], abs=1e-3)
+    names = [item.name for item in explained.contributions]
+    assert names.count("corner") == 4 and "none" not in names
+    header, arrays = made.parts()
+    for name, other in (("sparse_sizes", [-1, -1, 0]), ("sparse_sizes", [1]), ("sparse_contents", [-9, 2])):
+        with pytest.raises(BadInputError, match=r"sparse\.npz"):
+            LinearEvaluation.from_parts(path, header, {**arrays, name: np.array(other)})
+    with pytest.raises(BadInputError, match="null weight of a sparse pattern is not 0"):
+        made.with_weights(made.weights + 1)
 
 
 def test_integer_weights_stay_within_their_bound(evaluation: LinearEvaluation, positions: Any) -> None:

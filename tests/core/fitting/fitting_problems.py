@@ -5,18 +5,29 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
+from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import valid_contents
 from tests.oracles.fitting import dense_matrix
 
 PHASES = 4
 CONFIGURATIONS = 30
 NAMES = {"corner": ("a1", "b1", "a2", "b2"), "diagonal": ("a4", "b3", "c2", "d1"), "edge": ("a1", "b1", "c1")}
+
+
+def _patterns(features: AtomicFeatures, values: NDArray[np.int16]) -> PatternSet:
+    """Dense patterns with a sparse one among them, which knows about half of the contents that occur."""
+    one, *others = PatternSet.from_names(features, NAMES).patterns
+    sparse = Pattern("sparse", tuple(map(features.index, ("b2", "c2", "b3", "c3"))))
+    sparse = evolve(sparse, contents=valid_contents(features, sparse, [values], len(values) // 50))
+    assert sparse.contents is not None and 5 < len(sparse.contents) < 40
+    return PatternSet(features, (one, sparse, *others))
 
 
 @define(frozen=True, eq=False)
@@ -63,7 +74,7 @@ def small_design(
 
     packing = Packing(
         PHASES,
-        PatternSet.from_names(features, NAMES) if patterns else None,
+        _patterns(features, values.T) if patterns else None,
         active if configurations else None,
         CONFIGURATIONS if configurations else 0,
         LinearTerms.from_names(features, linear),

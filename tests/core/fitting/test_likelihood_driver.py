@@ -18,6 +18,7 @@ from glem.core.fitting.likelihood import (
     prior_of,
     without_knowledge,
 )
+from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions, keys_digest
@@ -124,11 +125,16 @@ def test_a_prior_in_discs_becomes_log_odds() -> None:
 def test_patterns_are_fitted_and_kept(games: list[Positions]) -> None:
     name = next(iter(LEARNING.pattern_sets))
     few = dict(list(LEARNING.pattern_sets[name].items())[-2:])
-    patterns = PatternSet.from_names(LEARNING.features, few)
+    dense = PatternSet.from_names(LEARNING.features, few)
+    # A sparse one, of which 40 of 81 contents have weights.
+    row = Pattern("row", tuple(map(LEARNING.features.index, ("a1", "b1", "c1", "d1"))), tuple(range(40)))
+    patterns = PatternSet(LEARNING.features, (row, *dense.patterns))
     found = fit_likelihood(
         games, without_knowledge(LEARNING), LikelihoodSettings(value_phases="one"), patterns=patterns
     )
     assert found.evaluation.value.patterns is patterns
+    own = found.evaluation.value.pattern_weights[:, : patterns.weight_starts[1]]
+    assert (own[:, :-1] != 0).any() and (own[:, -1] == 0).all()
     assert found.grades()[1] > 0.45
     with pytest.raises(BadInputError, match="patterns of its own"):
         fit_likelihood(games, found.evaluation, patterns=patterns)

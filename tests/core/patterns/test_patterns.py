@@ -11,7 +11,8 @@ from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
-from glem.core.patterns.patterns import Pattern, PatternSet, images_of, self_images
+from glem.core.patterns.pattern import Pattern, images_of, self_images
+from glem.core.patterns.patterns import PatternSet
 from tests.oracles.fitting import pattern_orbits
 
 

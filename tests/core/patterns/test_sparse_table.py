@@ -1,6 +1,7 @@
 """Sparse hash tables and large patterns against dictionaries."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
-from glem.core.patterns.sparse_patterns import SparsePatterns
+from glem.core.patterns import sparse_patterns
+from glem.core.patterns.pattern import Pattern
+from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import valid_contents
 from glem.core.patterns.sparse_table import SparseTable
 
 FIRST_COUNT, SECOND_COUNT = 9, 70
@@ -85,27 +89,75 @@ def canonical(learning: Learning, row: Any, square_names: tuple[str, ...]) -> li
     return [min(found) for found in readings.values()]
 
 
-def test_patterns_equal_dictionaries(othello_learning: Learning) -> None:
-    names = {"two rows": TWO_ROWS, "edge": TWO_ROWS[:8], "corner": ("a1", "b1", "a2", "b2")}
+def counted(learning: Learning, values: Any, path: Path, minimum: int) -> PatternSet:
+    """Dense and sparse patterns of a file."""
+    path.write_text(f"two rows: {' '.join(TWO_ROWS)}\nedge: {' '.join(TWO_ROWS[:8])}\nL: {' '.join(TWO_ROWS[:11])}\n")
+    return PatternSet.named(learning, path, lambda: [values[:250], values[250:]], minimum)
+
+
+def test_patterns_equal_dictionaries(othello_learning: Learning, tmp_path: Path) -> None:
     values = squares(othello_learning, 600, 1)
-    patterns = SparsePatterns.count(othello_learning.features, names, lambda: [values[:250], values[250:]], 5)
-    contents_of = [
-        [(name, contents) for name in names for contents in canonical(othello_learning, row, names[name])]
-        for row in values
-    ]
-    counts = Counter(pair for contents in contents_of for pair in set(contents))
-    valid = sorted((pair for pair in counts if counts[pair] >= 5), key=lambda pair: ([*names].index(pair[0]), pair[1]))
-    assert 12 < len(valid) == patterns.weight_count < len(counts)
-    assert np.concatenate(patterns.match_counts).tolist() == [counts[pair] for pair in valid]
-    described = [patterns.describe(weight) for weight in range(len(valid))]
-    assert [(name, tuple(relation.value for relation in relations)) for name, relations in described] == valid
-    weight_of = {pair: weight for weight, pair in enumerate(valid)}
-    row_starts, found = patterns.active(values)
-    for contents, start, end in zip(contents_of, row_starts, row_starts[1:], strict=False):
-        assert found[start:end].tolist() == sorted(weight_of[pair] for pair in contents if pair in weight_of)
+    patterns = counted(othello_learning, values, tmp_path / "patterns.txt", 5)
+    assert [*patterns.hash_tables] == [0, 2]
+    valid: dict[int, list[tuple[int, ...]]] = {}
+    for place, names in ((0, TWO_ROWS), (2, TWO_ROWS[:11])):
+        counts = Counter(content for row in values for content in {*canonical(othello_learning, row, names)})
+        valid[place] = sorted(content for content in counts if counts[content] >= 5)
+        assert 12 < len(valid[place]) == patterns.weight_sizes[place] - 1 < len(counts)
+        described = [patterns.describe(patterns.weight_starts[place] + weight) for weight in range(len(valid[place]))]
+        found = [tuple(relation.value for relation in relations) for _, relations in described]
+        assert found == valid[place]
+        assert patterns.describe(patterns.weight_starts[place + 1] - 1) == (patterns.patterns[place].name, ())
+    noise = np.random.default_rng(2).integers(0, 3, (200, 64))
+    everything = np.concatenate([values, np.pad(noise, ((0, 0), (0, values.shape[1] - 64)))]).astype(np.int16)
+    indices = patterns.indices(everything)
+    for place, names in ((0, TWO_ROWS), (2, TWO_ROWS[:11])):
+        weights = {content: weight for weight, content in enumerate(valid[place])}
+        own = [number for number, instance in enumerate(patterns.instances) if instance.pattern == place]
+        for row, found_weights in zip(everything, indices[own].T.tolist(), strict=True):
+            contents = canonical(othello_learning, row, names)
+            assert found_weights == [weights.get(content, len(weights)) for content in contents]
+    # Dense patterns beside them are what they are alone.
+    alone = PatternSet.from_names(othello_learning.features, {"edge": TWO_ROWS[:8]})
+    own = [number for number, instance in enumerate(patterns.instances) if instance.pattern == 1]
+    np.testing.assert_array_equal(indices[own], alone.indices(everything))
+
+
+def test_only_as_many_contents_as_16_bits_number_are_kept(
+    othello_learning: Learning, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    values = squares(othello_learning, 600, 1)
+    whole = counted(othello_learning, values, tmp_path / "patterns.txt", 3).patterns[0].contents
+    monkeypatch.setattr(sparse_patterns, "MAX_CONTENTS", 7)
+    most = counted(othello_learning, values, tmp_path / "patterns.txt", 3).patterns[0].contents
+    assert whole is not None and most is not None and len(most) == 7 and {*most} < {*whole}
+    pattern = Pattern("two rows", tuple(map(othello_learning.features.index, TWO_ROWS)))
+    monkeypatch.undo()
+    counts = [len(valid_contents(othello_learning.features, pattern, [values], minimum)) for minimum in range(1, 99)]
+    least = max(minimum for minimum, count in enumerate(counts, 1) if count >= 7)
+    assert {*valid_contents(othello_learning.features, pattern, [values], least + 1)} <= {*most}
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        ((3, 2), "not ascending"),
+        ((-1, 2), "out of range"),
+        ((3**16,), "out of range"),
+        (tuple(range(1 << 16)), "too many"),
+        ((3**15,), "not the smallest of their images"),
+    ],
+)
+def test_contents_that_cannot_be(othello_learning: Learning, contents: tuple[int, ...], message: str) -> None:
+    members = tuple(map(othello_learning.features.index, TWO_ROWS))
+    with pytest.raises(BadInputError, match=message):
+        PatternSet(othello_learning.features, (Pattern("bad", members, contents),))
 
 
 def test_too_large_a_pattern_is_refused(othello_learning: Learning) -> None:
-    names = [feature.name for feature in othello_learning.features.features[:20]]
-    with pytest.raises(BadInputError, match="3,486,784,401 configurations"):
-        SparsePatterns.count(othello_learning.features, {"big": names}, list, 5)
+    names = [feature.name for feature in othello_learning.features.features[:22]]
+    pattern = Pattern("big", tuple(map(othello_learning.features.index, names)))
+    with pytest.raises(BadInputError, match=r"one half of its features has 177,147 joint values, at most 65,535"):
+        valid_contents(othello_learning.features, pattern, [], 5)
+    with pytest.raises(BadInputError, match="it must be sparse, and only a fit"):
+        PatternSet.from_names(othello_learning.features, {"two rows": TWO_ROWS})

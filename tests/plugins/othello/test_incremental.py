@@ -1,5 +1,7 @@
 """Othello's incremental evaluator: chains of updates against the oracle of evaluations, and what it does not cover."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from attrs import evolve
@@ -9,7 +11,9 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.features.learning import Learning
+from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
+from glem.core.patterns.sparse_patterns import valid_contents
 from glem.games.othello.rules import PASS
 from glem.plugins.othello.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
@@ -18,12 +22,33 @@ from tests.core.evaluation.linear_evaluations import random_weights
 MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility")
 
 
+TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
+
+
+def with_two_rows(patterns: PatternSet) -> PatternSet:
+    """Some patterns and a sparse one, of the contents that a few random games have."""
+    features = patterns.features
+    two_rows = Pattern("two rows", tuple(map(features.index, TWO_ROWS)))
+    lines = [random_line(features.game, np.random.default_rng(seed))[0][:-1:2] for seed in range(24)]
+    values = np.array([features.values_of(position) for line in lines for position in line])
+    two_rows = evolve(two_rows, contents=valid_contents(features, two_rows, [values], 2))
+    return PatternSet(features, (*patterns.patterns[:3], two_rows, *patterns.patterns[3:]))
+
+
 def random_evaluation(
-    learning: Learning, names: tuple[str, ...], linear: tuple[str, ...] = (), link: Link = IDENTITY, size: float = 0.5
+    learning: Learning,
+    names: tuple[str, ...],
+    linear: tuple[str, ...] = (),
+    link: Link = IDENTITY,
+    size: float = 0.5,
+    sparse: bool = False,
 ) -> LinearEvaluation:
-    """Random weights over some of Logistello's patterns and linear features."""
+    """Random weights over some of Logistello's patterns, a sparse one, and linear features."""
     chosen = {name: learning.pattern_sets["logistello"][name] for name in names}
     patterns = PatternSet.from_names(learning.features, chosen) if names else None
+    if sparse:
+        assert patterns is not None
+        patterns = with_two_rows(patterns)
     items = tuple(learning.features.index(name) for name in linear)
     made = random_weights(learning, np.random.default_rng(11), patterns=patterns, linear=items, link=link)
     return evolve(
@@ -40,7 +65,14 @@ def whole(othello_learning: Learning) -> LinearEvaluation:
     return random_evaluation(othello_learning, tuple(othello_learning.pattern_sets["logistello"]))
 
 
-COVERED = {
+COVERED: dict[str, tuple[Any, ...]] = {
+    "with a sparse pattern": (
+        ("corner_3x3", "edge_2x", "diagonal_5", "row_2", "row_3"),
+        ("mobility",),
+        IDENTITY,
+        0.5,
+        True,
+    ),
     "some patterns, all linear features": (
         ("corner_3x3", "edge_2x", "diagonal_5"),
         (*MOBILITY, "disc_difference", "parity"),
