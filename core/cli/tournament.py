@@ -136,7 +136,6 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
             "depth": lambda item: f"{item[1].mean_depth:.1f}",
             "nodes/move": lambda item: f"{item[1].nodes_per_move:,.0f}",
             "s/move": lambda item: f"{item[1].seconds_per_move:.4f}",
-            "CPU s/move": lambda item: f"{item[1].processor_seconds_per_move:.4f}",
             "slowest": lambda item: f"{item[1].slowest:.3f}",
             "overruns": lambda item: (
                 f"{item[1].overruns}" + (f" ({item[1].lost_on_time} lost)" if item[1].lost_on_time else "")

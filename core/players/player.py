@@ -42,7 +42,6 @@ class MoveChoice:
     exact: bool = False
     result: int | None = None
     failures: int = 0
-    processor_seconds: float | None = None
 
 
 class Player(Protocol):

@@ -34,7 +34,6 @@ from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import ExternalPlayers, Game
 from glem.core.game.whole_numbers import whole_number
-from glem.core.players.external import GTP_PLAYERS
 from glem.core.search.probcut import DEFAULT_PROBCUT, ProbCut
 from glem.core.search.results import Clock, Limits
 from glem.core.search.solver import can_solve
@@ -238,11 +237,13 @@ def external_players_of(game: Game, spec: PlayerSpec) -> ExternalPlayers:
     """
     parts = split_program(spec.evaluation)
     name = "" if parts is None else parts[0]
-    players = {GTP_PLAYERS.name: GTP_PLAYERS, **game.external_players}
-    if name not in players:
-        known = ", ".join(f"{known}:" for known in players)
-        raise BadInputError(f"player {spec.name!r}: {game.title} knows no programs {name}:... (known: {known})")
-    return players[name]
+    if name not in game.external_players:
+        known = ", ".join(f"{known}:" for known in game.external_players)
+        raise BadInputError(
+            f"player {spec.name!r}: {game.title} knows no programs {name}:... "
+            + (f"(known: {known})" if known else "of others at all; name an evaluation file that exists")
+        )
+    return game.external_players[name]
 
 
 # -------------------------------------------------------------------------------------------------- texts

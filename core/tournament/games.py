@@ -121,8 +121,6 @@ class PlayedGame:
         How many moves of the first and of the second player exceeded the time of the move or of the game.
     failures
         How often the program of the first and of the second player failed and was started anew.
-    processor_seconds
-        Processor time that the first and the second player took over their moves.
     """
 
     number: int
@@ -134,7 +132,6 @@ class PlayedGame:
     end: End | str
     overruns: tuple[int, int]
     failures: tuple[int, int] = (0, 0)
-    processor_seconds: tuple[float, float] = (0.0, 0.0)
 
     def side_of(self, place: int) -> int:
         """0 where move ``place`` is the first player's, 1 where it is the second's."""
@@ -167,7 +164,6 @@ class PlayedGame:
             "end": str(self.end),
             "overruns": self.overruns,
             **({"failures": self.failures} if any(self.failures) else {}),
-            "processor_seconds": [round(seconds, _DIGITS_OF_SECONDS) for seconds in self.processor_seconds],
         }
 
     @classmethod
@@ -177,7 +173,6 @@ class PlayedGame:
             first, second = value["players"]
             counts = (value["overruns"], value.get("failures", (0, 0)))
             overruns, failures = ((_whole(one), _whole(other)) for one, other in counts)
-            first_seconds, second_seconds = map(_seconds, value.get("processor_seconds", (0, 0)))
             played = cls(
                 number=_whole(value["number"]),
                 players=(str(first), str(second)),
@@ -188,12 +183,9 @@ class PlayedGame:
                 end=End(value["end"]),
                 overruns=overruns,
                 failures=failures,
-                processor_seconds=(first_seconds, second_seconds),
             )
             # Numbers are made whole and names exact on the way: what came out differently was something else.
-            # Records of glem 0.x before it counted processor time lack that alone.
-            known = {"processor_seconds": [0.0, 0.0], **value}
-            if json.loads(json.dumps(played.to_json(game))) != json.loads(json.dumps(known)):
+            if json.loads(json.dumps(played.to_json(game))) != json.loads(json.dumps(value)):
                 raise ValueError("glem writes it differently")
             return played
 
@@ -246,7 +238,7 @@ def play_game(task: GameTask) -> PlayedGame:
     previous = task.opening.positions(task.game)
     position = previous.pop()
     moves: list[MoveChoice] = []
-    failures, processor = [0, 0], [0.0, 0.0]
+    failures = [0, 0]
     side = len(previous) % 2
     score: int | None
     while True:
@@ -257,7 +249,7 @@ def play_game(task: GameTask) -> PlayedGame:
             result = (score > 0) - (score < 0)
             break
         clock = clocks[side]
-        begin, processor_begin = time.perf_counter(), time.process_time()
+        begin = time.perf_counter()
         try:
             choice = players[side].choose(position, previous, clock.clock)
         except PlayerFailureError as error:
@@ -265,8 +257,6 @@ def play_game(task: GameTask) -> PlayedGame:
             score, end, result = None, End.FAILURE, (-1 if side == 0 else 1)
             break
         failures[side] += choice.failures
-        own = time.process_time() - processor_begin
-        processor[side] += own if choice.processor_seconds is None else choice.processor_seconds
         if task.exploration and not choice.exact and choice.result is None:
             choice = _explored(task, side, position, len(previous), choice)
         seconds = time.perf_counter() - begin
@@ -281,9 +271,8 @@ def play_game(task: GameTask) -> PlayedGame:
     overruns = (clocks[0].overruns, clocks[1].overruns)
     names = (task.first.name, task.second.name)
     return PlayedGame(
-        task.number, names, task.opening, tuple(moves), score, result, end, overruns, (failures[0], failures[1]),
-        (processor[0], processor[1]),
-    )  # fmt: skip
+        task.number, names, task.opening, tuple(moves), score, result, end, overruns, (failures[0], failures[1])
+    )
 
 
 def _explored(task: GameTask, side: int, position: Any, ply: int, choice: MoveChoice) -> MoveChoice:

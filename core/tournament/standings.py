@@ -63,8 +63,6 @@ class PlayerTotals(_Results):
         Positions visited.
     seconds
         Wall-clock time.
-    processor_seconds
-        Processor time.
     depth
         Sum of the depths of moves that a search chose.
     depth_moves
@@ -87,7 +85,6 @@ class PlayerTotals(_Results):
     searched: int = 0
     nodes: int = 0
     seconds: float = 0.0
-    processor_seconds: float = 0.0
     depth: int = 0
     depth_moves: int = 0
     solved: int = 0
@@ -108,11 +105,6 @@ class PlayerTotals(_Results):
         return self.seconds / self.moves if self.moves else 0.0
 
     @property
-    def processor_seconds_per_move(self) -> float:
-        """Processor seconds per move, the only legal ones included."""
-        return self.processor_seconds / self.moves if self.moves else 0.0
-
-    @property
     def mean_depth(self) -> float:
         """Plies of the last completed iteration, on average over the moves that a search chose."""
         return self.depth / self.depth_moves if self.depth_moves else 0.0
@@ -124,7 +116,6 @@ class PlayerTotals(_Results):
         self.overruns += game.overruns[side]
         self.lost_on_time += game.end == End.TIME and result < 0
         self.failures += game.failures[side]
-        self.processor_seconds += game.processor_seconds[side]
         self.lost_by_failure += game.end == End.FAILURE and result < 0
         for place, move in enumerate(game.moves):
             if game.side_of(place) != side:
@@ -140,7 +131,7 @@ class PlayerTotals(_Results):
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""
-        derived = ("games", "score", "nodes_per_move", "seconds_per_move", "processor_seconds_per_move", "mean_depth")
+        derived = ("games", "score", "nodes_per_move", "seconds_per_move", "mean_depth")
         return {**attrs.asdict(self), **{name: getattr(self, name) for name in derived}}
 
 

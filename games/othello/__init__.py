@@ -3,7 +3,7 @@
 from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
-from glem.games.othello import nboard, nboard_player, notation, rules, single
+from glem.games.othello import nboard, notation, rules, single
 from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
 from glem.games.othello.solver import EndgameSolver
 
@@ -104,6 +104,5 @@ OTHELLO = Game(
     search_functions=single.SEARCH_FUNCTIONS,
     make_solver=EndgameSolver,
     protocols={nboard.NBOARD.name: nboard.NBOARD},
-    external_players={nboard_player.NBOARD_PLAYERS.name: nboard_player.NBOARD_PLAYERS},
 )
 """The game as the registry knows it."""

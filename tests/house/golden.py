@@ -77,19 +77,7 @@ SLICES = (
 )
 
 # Members of JSON that tell of time, place or code, wherever they stand.
-LEFT_OUT = {
-    "seconds",
-    "s",
-    "slowest",
-    "seconds_per_move",
-    "by_seconds",
-    "processor_seconds",
-    "processor_seconds_per_move",
-    "version",
-    "glem",
-    "sha256",
-    "fitter",
-}
+LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
 LEFT_OUT |= {"schema"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),

@@ -12,6 +12,8 @@ import contextlib
 import logging
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import threading
 import time
@@ -26,8 +28,7 @@ import chess
 import chess.engine
 from attrs import define
 
-from glem.core.errors import BadInputError
-from glem.core.players.external import ProgramFailureError, processor_seconds
+from glem.core.errors import BadInputError, GlemError
 from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
 
 _Result = TypeVar("_Result")
@@ -51,7 +52,23 @@ _OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
 
 
-class EngineStartError(ProgramFailureError):
+class EngineFailureError(GlemError):
+    """An engine crashed, hung, or answered nonsense; it has been killed.
+
+    Parameters
+    ----------
+    text
+        What happened.
+    timed_out
+        Whether it hung.
+    """
+
+    def __init__(self, text: str, *, timed_out: bool = False) -> None:
+        super().__init__(text)
+        self.timed_out = timed_out
+
+
+class EngineStartError(EngineFailureError):
     """An engine could not be started: no such program, or none that speaks UCI."""
 
 
@@ -105,6 +122,34 @@ class EngineAnswer:
     def is_enough(self, nodes: int) -> bool:
         """Whether so many positions were searched and something came of it."""
         return self.nodes >= nodes and (self.centipawns is not None or self.mate is not None)
+
+
+def engine_command(text: str) -> list[str]:
+    """Command of an engine: a program, found by its path or its name, and perhaps arguments.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program, or it cannot be run.
+    """
+    # Not by a Path, which would lose the ./ that says that the program is here, or raise for a user who is not.
+    whole = os.path.expanduser(text.strip())  # noqa: PTH111
+    try:
+        words = [whole] if Path(whole).is_file() else shlex.split(text)
+    except ValueError as error:
+        raise BadInputError(f"engine {text!r}: {error}") from None
+    if not words:
+        raise BadInputError("an engine needs a program, as in uci:stockfish")
+    name = os.path.expanduser(words[0])  # noqa: PTH111
+    program = shutil.which(name)
+    if program is None:
+        problem = "no such program, here or on PATH"
+        if Path(name).exists():
+            problem = "the file cannot be executed"
+            if os.sep not in name and shutil.which(f"./{name}"):
+                problem = f"no such program on PATH; the one here is ./{name}"
+        raise BadInputError(f"engine {words[0]!r}: {problem}")
+    return [str(Path(program).absolute()), *words[1:]]
 
 
 class _Conversation(chess.engine.UciProtocol):
@@ -242,11 +287,6 @@ class UciEngine:
         return None if protocol is None or protocol.transport is None else protocol.transport.get_pid()
 
     @property
-    def processor_seconds(self) -> float:
-        """Processor time since its start."""
-        return 0.0 if self.process is None else processor_seconds(self.process)
-
-    @property
     def plays_chess960(self) -> bool:
         """Whether it plays Chess960, as far as it has told."""
         return self._protocol is None or "UCI_Chess960" in self._protocol.options
@@ -275,7 +315,7 @@ class UciEngine:
         guard_group(process)
         try:
             self._ask(self._protocol.initialize(), self.timeout)
-        except ProgramFailureError as error:
+        except EngineFailureError as error:
             raise EngineStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
         self._configure()
 
@@ -294,7 +334,7 @@ class UciEngine:
             is_button = protocol.options[name].type == "button"
             try:
                 self._ask(protocol.configure({name: None if is_button else value}), self.timeout)
-            except ProgramFailureError as error:
+            except EngineFailureError as error:
                 self.kill()
                 raise BadInputError(f"engine {self.name}: option {name} cannot be {value!r} ({error})") from error
 
@@ -324,7 +364,7 @@ class UciEngine:
 
         Raises
         ------
-        ProgramFailureError
+        EngineFailureError
             It failed, and is not running any more.
         """
         self.start()
@@ -345,13 +385,13 @@ class UciEngine:
             return self._wait(future, seconds, stop)
         except FutureTimeoutError:
             self.kill()
-            raise ProgramFailureError(f"engine {self.name} gave no answer in {seconds:g} s", timed_out=True) from None
+            raise EngineFailureError(f"engine {self.name} gave no answer in {seconds:g} s", timed_out=True) from None
         except chess.engine.EngineTerminatedError as error:
             self.kill()
-            raise ProgramFailureError(f"engine {self.name} failed: {protocol.trouble or error}") from error
+            raise EngineFailureError(f"engine {self.name} failed: {protocol.trouble or error}") from error
         except chess.engine.EngineError as error:
             self.kill()
-            raise ProgramFailureError(f"engine {self.name} answered nonsense: {error}") from error
+            raise EngineFailureError(f"engine {self.name} answered nonsense: {error}") from error
         except BaseException:
             self.kill()
             raise

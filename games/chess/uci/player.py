@@ -12,31 +12,28 @@ again, or has hung, the player has failed over this move: its game is lost, or i
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import chess
 import chess.engine
 
 from glem.core.errors import BadInputError
+from glem.core.files.digests import file_digest
 from glem.core.game.game import ExternalPlayers
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
-from glem.core.players.external import (
-    TIMED_TIMEOUT,
-    USUAL_TIMEOUT,
-    ProgramFailureError,
-    asked_twice,
-    program_command,
-    program_digest,
-    timeout_of,
-)
 from glem.core.players.player import MoveChoice
 from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import (
     EngineAnswer,
+    EngineFailureError,
     EngineStartError,
     UciEngine,
+    engine_command,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +43,10 @@ if TYPE_CHECKING:
 
 _PREFIX = "option."
 _TIMEOUT = "timeout"
+_USUAL_TIMEOUT = 60.0
+_TIMED_TIMEOUT = 10.0
+"""Beyond its time limit, for an engine that has one."""
+_LONGEST_TIMEOUT = 86_400.0
 
 _CENTIPAWNS = 100.0
 _MOST_PAWNS = 30.0
@@ -79,15 +80,25 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngin
     options = {}
     for name, value in spec.options:
         if name == _TIMEOUT:
-            timeout = timeout_of(spec.name, value)
+            timeout = _seconds(spec.name, value)
         elif name == "table":
             raise BadInputError(
                 f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}"
             )
         else:
             options[name.removeprefix(_PREFIX)] = value
-    command = program_command(spec.evaluation.partition(":")[2])
-    return UciEngine(command, options, timeout=timeout or USUAL_TIMEOUT, show_results=show_results), timeout
+    command = engine_command(spec.evaluation.partition(":")[2])
+    return UciEngine(command, options, timeout=timeout or _USUAL_TIMEOUT, show_results=show_results), timeout
+
+
+def _seconds(player: str, text: str) -> float:
+    try:
+        seconds = float(text)
+        if 0 < seconds <= _LONGEST_TIMEOUT:
+            return seconds
+    except ValueError:
+        pass
+    raise BadInputError(f"player {player!r}: timeout must be seconds, up to a day, got {text!r}")
 
 
 class _EngineUser:
@@ -128,7 +139,7 @@ class _EngineUser:
             limit.white_clock = limit.black_clock = clock.remaining
             limit.white_inc = limit.black_inc = clock.increment
             seconds = clock.remaining + clock.increment
-        patience = self._timeout or (USUAL_TIMEOUT if seconds is None else TIMED_TIMEOUT)
+        patience = self._timeout or (_USUAL_TIMEOUT if seconds is None else _TIMED_TIMEOUT)
         return self._engine.ask(board, limit, game=game, seconds=(seconds or 0.0) + patience, stop=stop)
 
 
@@ -154,32 +165,46 @@ class UciPlayer(_EngineUser):
         stop: threading.Event | None = None,
     ) -> MoveChoice:
         """Let the engine choose a move, starting it anew where it fails."""
+        begin = time.perf_counter()
         board = self._history.board(position, previous)
         if board.chess960 and not self._engine.plays_chess960:
             raise PlayerFailureError(f"{self.name}: {_NO_CHESS960}", 1)
-
-        def ask(left: Clock | None) -> MoveChoice:
-            before = self._engine.processor_seconds
-            answer = self._ask(board, left, stop)
-            assert answer.move is not None
-            return MoveChoice(
-                move_number(board, answer.move),
-                score=None if answer.centipawns is None else answer.centipawns / _CENTIPAWNS,
-                depth=answer.depth,
-                nodes=answer.nodes,
-                result=None if answer.mate is None else (1 if answer.mate > 0 else -1),
-                processor_seconds=max(self._engine.processor_seconds - before, 0.0),
-            )
-
-        return asked_twice(self.name, clock or self._limits.clock, ask)
+        failures = 0
+        while True:
+            try:
+                answer = self._ask(board, _left(clock or self._limits.clock, time.perf_counter() - begin), stop)
+                break
+            except EngineFailureError as error:
+                failures += 1
+                if failures > 1 or error.timed_out:
+                    raise PlayerFailureError(f"{self.name}: {error}", failures) from error
+        assert answer.move is not None
+        score = None if answer.centipawns is None else answer.centipawns / _CENTIPAWNS
+        result = None if answer.mate is None else (1 if answer.mate > 0 else -1)
+        return MoveChoice(
+            move_number(board, answer.move),
+            score=score,
+            depth=answer.depth,
+            nodes=answer.nodes,
+            seconds=time.perf_counter() - begin,
+            result=result,
+            failures=failures,
+        )
 
     def _ask(self, board: chess.Board, clock: Clock | None, stop: threading.Event | None) -> EngineAnswer:
         answer = self._answer(board, clock, self._game, stop)
         if answer.move is None or not board.is_legal(answer.move):
             self._engine.kill()
             said = "no move" if answer.move is None else f"the move {answer.move.uci()}"
-            raise ProgramFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
+            raise EngineFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
         return answer
+
+
+def _left(clock: Clock | None, seconds: float) -> Clock | None:
+    """Clock of an engine after a failure took a part of its time."""
+    if clock is None:
+        return None
+    return type(clock)(max(clock.remaining - seconds, 0.0), clock.increment)
 
 
 class UciScoring(_EngineUser):
@@ -203,7 +228,7 @@ class UciScoring(_EngineUser):
         for _ in range(2):
             try:
                 answer = self._answer(board, None, object())
-            except ProgramFailureError as error:
+            except EngineFailureError as error:
                 failures += 1
                 problem = str(error)
                 self._failed_starts = self._failed_starts + 1 if isinstance(error, EngineStartError) else 0
@@ -236,10 +261,25 @@ def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
     return win / total, draw / total, loss / total
 
 
+def _digest(spec: PlayerSpec) -> str:
+    program = Path(engine_of(spec)[0].command[0]).resolve()
+    found = program.stat()
+    return _file_digest(str(program), found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(64)
+def _file_digest(path: str, _modified: int, _size: int) -> str:
+    try:
+        return file_digest(path)
+    except PermissionError:
+        # What may be executed need not be readable.
+        return ""
+
+
 UCI_PLAYERS = ExternalPlayers(
     name="uci",
     description="UCI engines: uci:PROGRAM, limits, timeout= in seconds, and options of the engine such as Hash=16.",
-    digest=lambda _game, spec: program_digest(engine_of(spec)[0].command),
+    digest=lambda _game, spec: _digest(spec),
     make_player=lambda _game, spec: UciPlayer(spec),
     make_scoring=lambda _game, spec: UciScoring(spec),
 )
