@@ -102,12 +102,15 @@ class GtpPlayer(LinePlayer):
         color = _COLORS[len(moves) % 2]
         if clock is not None:
             self._command(f"time_left {color} {_whole_seconds(clock.remaining)} 0", deadline - time.monotonic())
-        self._told = list(moves)
         text = self._must(f"genmove {color}", deadline - time.monotonic())
         if text.lower() == "resign":
             self._told = None
             raise PlayerFailureError(f"{self.name} resigned", 0)
         return text, None
+
+    def _play(self, moves: Sequence[int], move: int) -> None:
+        # The program has played it.
+        self._told = [*moves, move]
 
     def _begin(self, deadline: float) -> None:
         """Begin a game; what a program need not know it may refuse."""

@@ -544,7 +544,11 @@ class LinePlayer(ProgramPlayer):
         if move not in legal:
             where = self._game.format_position(position)
             raise self._program.failure(f"chose {text[:_SHOWN]!r}, which is illegal in {where}")
+        self._play(moves, move)
         return attrs.evolve(choice or MoveChoice(move), move=move)
+
+    def _play(self, moves: Sequence[int], move: int) -> None:
+        """Take note of the program's own legal move, after those before it; it does nothing by itself."""
 
     def _move_of(self, position: Any, text: str) -> int | None:
         """Move of a text, as people write it in the position or as the game names it; None where it is neither."""

@@ -68,9 +68,9 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngin
     BadInputError
         There is no such program, no limit, or an option makes no sense.
     """
-    program = program_of(spec)
     if spec.limits == Limits():
         raise BadInputError(f"player {spec.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
+    program = program_of(spec)
     if "table" in program.options:
         value = program.options["table"]
         raise BadInputError(f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}")
