@@ -59,6 +59,23 @@ def end_command_when(
     return end_program_when([sys.executable, "-m", "glem", *arguments], condition, by, folder=folder)
 
 
+def is_alive(process: int) -> bool:
+    """Whether a process runs; a zombie has ended, whoever its parent is."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for_end(process: int) -> None:
+    """Wait until a process has ended, twenty seconds at most."""
+    deadline = time.monotonic() + 20
+    while is_alive(process):
+        assert time.monotonic() < deadline, f"process {process} was left behind"
+        time.sleep(0.02)
+
+
 @contextmanager
 def program_at_work(text: str, *arguments: str) -> Iterator[str]:
     """Run Python code up to the first line that it prints, which is given; at the end of the block it is killed."""

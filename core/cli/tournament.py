@@ -120,6 +120,10 @@ def play_tournament(words: tuple[str, ...], *, record: str | None, most: int | N
         print_told(_told(result))
 
 
+def _figure(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.4f}"
+
+
 def _told(result: TournamentResult) -> Iterator[str | Table]:
     from glem.core.tournament.ratings import ratings_of
 
@@ -136,6 +140,7 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
             "depth": lambda item: f"{item[1].mean_depth:.1f}",
             "nodes/move": lambda item: f"{item[1].nodes_per_move:,.0f}",
             "s/move": lambda item: f"{item[1].seconds_per_move:.4f}",
+            "CPU s/move": lambda item: _figure(item[1].processor_seconds_per_move),
             "slowest": lambda item: f"{item[1].slowest:.3f}",
             "overruns": lambda item: (
                 f"{item[1].overruns}" + (f" ({item[1].lost_on_time} lost)" if item[1].lost_on_time else "")

@@ -22,6 +22,7 @@ from glem.core.game.registry import GAMES_GROUP
 from glem.core.patterns.pattern import images_of
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.protocols.gtp import GTP
+from glem.core.players.spec import protocols_of_programs
 from glem.core.positions.game_lines import GAME_LINES
 
 Cell = str | int
@@ -236,7 +237,7 @@ def _protocols(game: Game) -> FactTable:
 
 
 def _programs(game: Game) -> FactTable:
-    rows = tuple((f"{name}:", external.description) for name, external in game.external_players.items())
+    rows = tuple((f"{name}:", external.description) for name, external in protocols_of_programs(game).items())
     return FactTable("Programs as players", ("player", "description"), rows, frozenset({"player"}))
 
 

@@ -32,6 +32,9 @@ class MoveChoice:
         1, 0 or -1 where the player knows that it can win, draw, or must lose; else None.
     failures
         How often the player's program failed over this move and was started anew.
+    processor_seconds
+        Processor time: of an external program with its children and with what it did since its last move; None where
+        nobody measured it.
     """
 
     move: int
@@ -42,6 +45,7 @@ class MoveChoice:
     exact: bool = False
     result: int | None = None
     failures: int = 0
+    processor_seconds: float | None = None
 
 
 class Player(Protocol):

@@ -12,14 +12,14 @@ the same in every command::
 
 The first word may be an evaluation file, ``default`` (the game's own evaluation) or ``none`` (all positions are even)
 for a searching player, or the name of another kind of player. A protocol and a colon begin the text of an external
-engine, where the game knows the protocol (:class:`~glem.core.game.protocols.ExternalPlayers`).
+engine: ``gtp``, or one that the game knows (:class:`~glem.core.game.game.ExternalPlayers`).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import ExternalPlayers, Game
 from glem.core.game.whole_numbers import whole_number
+from glem.core.players.gtp_programs import GTP_PLAYERS
 from glem.core.search.probcut import DEFAULT_PROBCUT, ProbCut
 from glem.core.search.results import Clock, Limits
 from glem.core.search.solver import can_solve
@@ -43,7 +44,7 @@ MOBILITY = "mobility"
 
 SEARCH, GREEDY, RANDOM, EXTERNAL = "search", "greedy", "random", "external"
 _KINDS = (SEARCH, GREEDY, RANDOM, EXTERNAL)
-_NEED_LIMITS = (SEARCH, EXTERNAL)
+_HAVE_LIMITS = (SEARCH, EXTERNAL)
 _LONGEST_NAME = 60
 _SEPARATOR = ":"
 
@@ -123,7 +124,8 @@ class PlayerSpec:
             raise BadInputError(
                 f"player {self.name!r}: a program of others solves nothing; leave solve= and result= out"
             )
-        if self.kind in _NEED_LIMITS and self.limits == Limits():
+        # Whether a program of others needs one, its protocol knows.
+        if self.kind == SEARCH and self.limits == Limits():
             raise BadInputError(f"player {self.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
 
     def resolved(self, game: Game) -> PlayerSpec:
@@ -227,6 +229,11 @@ def split_program(text: str) -> tuple[str, str] | None:
     return (name, program) if separator and is_name and program.strip() else None
 
 
+def protocols_of_programs(game: Game) -> Mapping[str, ExternalPlayers]:
+    """Protocols by which external engines are players of a game: those that it declares, and that of every game."""
+    return {GTP_PLAYERS.name: GTP_PLAYERS, **game.external_players}
+
+
 def external_players_of(game: Game, spec: PlayerSpec) -> ExternalPlayers:
     """Find how to reach the program of an external player.
 
@@ -237,13 +244,11 @@ def external_players_of(game: Game, spec: PlayerSpec) -> ExternalPlayers:
     """
     parts = split_program(spec.evaluation)
     name = "" if parts is None else parts[0]
-    if name not in game.external_players:
-        known = ", ".join(f"{known}:" for known in game.external_players)
-        raise BadInputError(
-            f"player {spec.name!r}: {game.title} knows no programs {name}:... "
-            + (f"(known: {known})" if known else "of others at all; name an evaluation file that exists")
-        )
-    return game.external_players[name]
+    protocols = protocols_of_programs(game)
+    if name not in protocols:
+        known = ", ".join(f"{known}:" for known in protocols)
+        raise BadInputError(f"player {spec.name!r}: {game.title} knows no programs {name}:... (known: {known})")
+    return protocols[name]
 
 
 # -------------------------------------------------------------------------------------------------- texts
@@ -347,7 +352,7 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
             raise BadInputError(f"player {text!r}: {option} must be {meaning}, got {value!r}") from None
     named = {name: fields.pop(name) for name in _LIMITS & fields.keys()}
     chosen = Limits(**named)
-    if not named and limits is not None and fields.get("kind", SEARCH) in _NEED_LIMITS:
+    if not named and limits is not None and fields.get("kind", SEARCH) in _HAVE_LIMITS:
         chosen = limits
     if fields.get("probcut") in {"on", "off"}:
         fields["selective"] = fields.pop("probcut") == "on"

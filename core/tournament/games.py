@@ -20,7 +20,7 @@ from glem.core.game.protocols import PlayerFailureError
 from glem.core.game.solver import Solver
 from glem.core.players.making import kept_player
 from glem.core.players.player import MoveChoice
-from glem.core.players.spec import PlayerSpec
+from glem.core.players.spec import EXTERNAL, PlayerSpec
 from glem.core.search.results import Clock
 from glem.core.search.solver import solver_of
 from glem.core.tasks.kept import Kept
@@ -140,6 +140,8 @@ class PlayedGame:
     def to_json(self, game: Game) -> dict[str, Any]:
         """Record as plain JSON values; a move is ``[name, score, depth, nodes, seconds, exact, result]``.
 
+        Behind them stand the move's processor seconds, where they were measured.
+
         JSON has no infinite scores: they become null.
         """
         moves = [
@@ -151,6 +153,7 @@ class PlayedGame:
                 round(choice.seconds, _DIGITS_OF_SECONDS),
                 choice.exact,
                 choice.result,
+                *(() if choice.processor_seconds is None else (round(choice.processor_seconds, _DIGITS_OF_SECONDS),)),
             )
             for choice in self.moves
         ]
@@ -191,7 +194,15 @@ class PlayedGame:
 
 
 def _choice_from_json(
-    game: Game, name: str, score: Any, depth: Any, nodes: Any, seconds: Any, exact: Any, result: Any
+    game: Game,
+    name: str,
+    score: Any,
+    depth: Any,
+    nodes: Any,
+    seconds: Any,
+    exact: Any,
+    result: Any,
+    processor_seconds: Any = None,
 ) -> MoveChoice:
     return MoveChoice(
         game.parse_move(name),
@@ -201,6 +212,7 @@ def _choice_from_json(
         seconds=_seconds(seconds),
         exact=bool(exact),
         result=None if result is None else _whole(result, -1, 1),
+        processor_seconds=None if processor_seconds is None else _seconds(processor_seconds),
     )
 
 
@@ -249,7 +261,7 @@ def play_game(task: GameTask) -> PlayedGame:
             result = (score > 0) - (score < 0)
             break
         clock = clocks[side]
-        begin = time.perf_counter()
+        begin, processor_begin = time.perf_counter(), time.thread_time()
         try:
             choice = players[side].choose(position, previous, clock.clock)
         except PlayerFailureError as error:
@@ -260,8 +272,12 @@ def play_game(task: GameTask) -> PlayedGame:
         if task.exploration and not choice.exact and choice.result is None:
             choice = _explored(task, side, position, len(previous), choice)
         seconds = time.perf_counter() - begin
+        spent: float | None = time.thread_time() - processor_begin
         _check_legal(task, position, choice, players[side].name)
-        moves.append(attrs.evolve(choice, seconds=seconds))
+        if (task.first, task.second)[side].kind == EXTERNAL:
+            # What this thread did is not the program's time.
+            spent = choice.processor_seconds
+        moves.append(attrs.evolve(choice, seconds=seconds, processor_seconds=spent))
         if not clock.allows(seconds):
             score, end, result = None, End.TIME, (-1 if side == 0 else 1)
             break
@@ -282,7 +298,8 @@ def _explored(task: GameTask, side: int, position: Any, ply: int, choice: MoveCh
     if generator.random() >= task.exploration:
         return choice
     moves = task.game.list_legal_moves(position)
-    return MoveChoice(moves[generator.integers(len(moves))], nodes=choice.nodes, seconds=choice.seconds)
+    move = moves[generator.integers(len(moves))]
+    return MoveChoice(move, nodes=choice.nodes, seconds=choice.seconds, processor_seconds=choice.processor_seconds)
 
 
 def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int, End] | None:

@@ -63,6 +63,10 @@ class PlayerTotals(_Results):
         Positions visited.
     seconds
         Wall-clock time.
+    processor_seconds
+        Processor time of the moves whose time was measured; of an external program, its own.
+    processor_moves
+        Number of those.
     depth
         Sum of the depths of moves that a search chose.
     depth_moves
@@ -85,6 +89,8 @@ class PlayerTotals(_Results):
     searched: int = 0
     nodes: int = 0
     seconds: float = 0.0
+    processor_seconds: float = 0.0
+    processor_moves: int = 0
     depth: int = 0
     depth_moves: int = 0
     solved: int = 0
@@ -103,6 +109,11 @@ class PlayerTotals(_Results):
     def seconds_per_move(self) -> float:
         """Wall-clock seconds per move, the only legal ones included."""
         return self.seconds / self.moves if self.moves else 0.0
+
+    @property
+    def processor_seconds_per_move(self) -> float | None:
+        """Processor seconds per move; None where none was measured."""
+        return self.processor_seconds / self.processor_moves if self.processor_moves else None
 
     @property
     def mean_depth(self) -> float:
@@ -124,6 +135,9 @@ class PlayerTotals(_Results):
             self.searched += move.nodes > 0
             self.nodes += move.nodes
             self.seconds += move.seconds
+            if move.processor_seconds is not None:
+                self.processor_seconds += move.processor_seconds
+                self.processor_moves += 1
             self.slowest = max(self.slowest, move.seconds)
             self.depth += move.depth
             self.depth_moves += move.depth > 0
@@ -131,7 +145,7 @@ class PlayerTotals(_Results):
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""
-        derived = ("games", "score", "nodes_per_move", "seconds_per_move", "mean_depth")
+        derived = ("games", "score", "nodes_per_move", "seconds_per_move", "processor_seconds_per_move", "mean_depth")
         return {**attrs.asdict(self), **{name: getattr(self, name) for name in derived}}
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
 from glem.games.othello import nboard, notation, rules, single
 from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
+from glem.games.othello.nboard_programs import NBOARD_PLAYERS
 from glem.games.othello.solver import EndgameSolver
 
 _RECORD_FORMATS = (
@@ -104,5 +105,6 @@ OTHELLO = Game(
     search_functions=single.SEARCH_FUNCTIONS,
     make_solver=EndgameSolver,
     protocols={nboard.NBOARD.name: nboard.NBOARD},
+    external_players={NBOARD_PLAYERS.name: NBOARD_PLAYERS},
 )
 """The game as the registry knows it."""

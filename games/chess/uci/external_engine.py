@@ -12,8 +12,6 @@ import contextlib
 import logging
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import threading
 import time
@@ -28,13 +26,12 @@ import chess
 import chess.engine
 from attrs import define
 
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError
+from glem.core.players.programs import MOST_BYTES, ProgramFailureError, ProgramStartError
 from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
 
 _Result = TypeVar("_Result")
 
-_MOST_BYTES = 1 << 24
-"""Of one answer; an engine that prints more than this is out of its mind."""
 _LONGEST_LINE = 1 << 16
 _KNOWN_WORDS = frozenset((b"bestmove", b"id", b"info", b"option", b"readyok", b"uciok"))
 _STOP_CHECK_SECONDS = 0.01
@@ -50,26 +47,6 @@ _OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
 
 # What an engine prints is no concern of the user's terminal.
 logging.getLogger("chess.engine").addHandler(logging.NullHandler())
-
-
-class EngineFailureError(GlemError):
-    """An engine crashed, hung, or answered nonsense; it has been killed.
-
-    Parameters
-    ----------
-    text
-        What happened.
-    timed_out
-        Whether it hung.
-    """
-
-    def __init__(self, text: str, *, timed_out: bool = False) -> None:
-        super().__init__(text)
-        self.timed_out = timed_out
-
-
-class EngineStartError(EngineFailureError):
-    """An engine could not be started: no such program, or none that speaks UCI."""
 
 
 @define
@@ -124,34 +101,6 @@ class EngineAnswer:
         return self.nodes >= nodes and (self.centipawns is not None or self.mate is not None)
 
 
-def engine_command(text: str) -> list[str]:
-    """Command of an engine: a program, found by its path or its name, and perhaps arguments.
-
-    Raises
-    ------
-    BadInputError
-        There is no such program, or it cannot be run.
-    """
-    # Not by a Path, which would lose the ./ that says that the program is here, or raise for a user who is not.
-    whole = os.path.expanduser(text.strip())  # noqa: PTH111
-    try:
-        words = [whole] if Path(whole).is_file() else shlex.split(text)
-    except ValueError as error:
-        raise BadInputError(f"engine {text!r}: {error}") from None
-    if not words:
-        raise BadInputError("an engine needs a program, as in uci:stockfish")
-    name = os.path.expanduser(words[0])  # noqa: PTH111
-    program = shutil.which(name)
-    if program is None:
-        problem = "no such program, here or on PATH"
-        if Path(name).exists():
-            problem = "the file cannot be executed"
-            if os.sep not in name and shutil.which(f"./{name}"):
-                problem = f"no such program on PATH; the one here is ./{name}"
-        raise BadInputError(f"engine {words[0]!r}: {problem}")
-    return [str(Path(program).absolute()), *words[1:]]
-
-
 class _Conversation(chess.engine.UciProtocol):
     """python-chess's protocol, which takes what engines print for sane, behind a filter."""
 
@@ -176,8 +125,8 @@ class _Conversation(chess.engine.UciProtocol):
         if self.trouble or isinstance(data, str):
             return
         self._received += len(data)
-        if self._received > _MOST_BYTES:
-            self.fail(f"it printed more than {_MOST_BYTES >> 20} MiB without an answer")
+        if self._received > MOST_BYTES:
+            self.fail(f"it printed more than {MOST_BYTES >> 20} MiB without an answer")
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > _LONGEST_LINE:
@@ -259,6 +208,8 @@ class UciEngine:
         Seconds without an answer after which an engine counts as hung, where it has no time limit.
     show_results
         Ask for win, draw and loss where the engine offers them.
+    folder
+        Where it is started; None for here.
     """
 
     def __init__(
@@ -267,10 +218,12 @@ class UciEngine:
         options: Mapping[str, str] | None = None,
         *,
         timeout: float = 60.0,
+        folder: str | None = None,
         show_results: bool = False,
     ) -> None:
         self.command = command
         self.timeout = timeout
+        self._folder = folder
         self._options = dict(options or {})
         self._show_results = show_results
         self._protocol: _Conversation | None = None
@@ -296,7 +249,7 @@ class UciEngine:
 
         Raises
         ------
-        EngineStartError
+        ProgramStartError
             It cannot be run, or does not speak UCI.
         BadInputError
             It has no such option, or the option not such a value.
@@ -305,18 +258,20 @@ class UciEngine:
             return
         _running.add(self)
         # Ctrl-C in the terminal is for this process, which ends the engine then.
-        starting = _Conversation.popen(self.command, stderr=subprocess.DEVNULL, start_new_session=True)
+        starting = _Conversation.popen(
+            self.command, stderr=subprocess.DEVNULL, start_new_session=True, cwd=self._folder
+        )
         try:
             self._protocol = self._wait(_submitted(starting), self.timeout)[1]
         except (OSError, FutureTimeoutError) as error:
-            raise EngineStartError(f"engine {self.name} cannot be run: {error}") from error
+            raise ProgramStartError(f"engine {self.name} cannot be run: {error}") from error
         process = self.process
         assert process is not None
         guard_group(process)
         try:
             self._ask(self._protocol.initialize(), self.timeout)
-        except EngineFailureError as error:
-            raise EngineStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
+        except ProgramFailureError as error:
+            raise ProgramStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
         self._configure()
 
     def _configure(self) -> None:
@@ -334,7 +289,7 @@ class UciEngine:
             is_button = protocol.options[name].type == "button"
             try:
                 self._ask(protocol.configure({name: None if is_button else value}), self.timeout)
-            except EngineFailureError as error:
+            except ProgramFailureError as error:
                 self.kill()
                 raise BadInputError(f"engine {self.name}: option {name} cannot be {value!r} ({error})") from error
 
@@ -364,7 +319,7 @@ class UciEngine:
 
         Raises
         ------
-        EngineFailureError
+        ProgramFailureError
             It failed, and is not running any more.
         """
         self.start()
@@ -385,13 +340,13 @@ class UciEngine:
             return self._wait(future, seconds, stop)
         except FutureTimeoutError:
             self.kill()
-            raise EngineFailureError(f"engine {self.name} gave no answer in {seconds:g} s", timed_out=True) from None
+            raise ProgramFailureError(f"engine {self.name} gave no answer in {seconds:g} s", timed_out=True) from None
         except chess.engine.EngineTerminatedError as error:
             self.kill()
-            raise EngineFailureError(f"engine {self.name} failed: {protocol.trouble or error}") from error
+            raise ProgramFailureError(f"engine {self.name} failed: {protocol.trouble or error}") from error
         except chess.engine.EngineError as error:
             self.kill()
-            raise EngineFailureError(f"engine {self.name} answered nonsense: {error}") from error
+            raise ProgramFailureError(f"engine {self.name} answered nonsense: {error}") from error
         except BaseException:
             self.kill()
             raise

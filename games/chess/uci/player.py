@@ -1,40 +1,36 @@
 """UCI engines as players, and as what gives scores that are graded.
 
-A player's text is ``uci:PROGRAM``, then limits and options, as in ``uci:/usr/games/stockfish,nodes=1000,Hash=16``. The
-program may have arguments: ``uci:gnuchess --uci,seconds=0.1``. ``timeout`` is the time in seconds after which the
-engine counts as hung; every other name is a UCI option of the engine, and ``option.NAME`` is one as well, should its
-name be that of a limit.
-
-An engine that crashes, prints nonsense or chooses an illegal move is started anew and asked once more. If it fails
-again, or has hung, the player has failed over this move: its game is lost, or its position has no score.
+A player's text is ``uci:PROGRAM``, then limits and options, as in ``uci:/usr/games/stockfish,nodes=1000,Hash=16``. What
+all programs share (:mod:`glem.core.players.programs`) says what ``folder`` and ``timeout`` are and what failures cost;
+every other name is a UCI option of the engine, and ``option.NAME`` is one as well, should its name be that of a limit.
+A position at which an engine fails twice has no score.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import chess
 import chess.engine
 
 from glem.core.errors import BadInputError
-from glem.core.files.digests import file_digest
 from glem.core.game.game import ExternalPlayers
 from glem.core.game.protocols import ExternalScore, PlayerFailureError
 from glem.core.players.player import MoveChoice
+from glem.core.players.programs import (
+    Program,
+    ProgramFailureError,
+    ProgramPlayer,
+    ProgramStartError,
+    program_digest,
+    program_of,
+)
+from glem.core.search.results import Limits
 from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
-from glem.games.chess.uci.external_engine import (
-    EngineAnswer,
-    EngineFailureError,
-    EngineStartError,
-    UciEngine,
-    engine_command,
-)
+from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 
 if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
@@ -42,11 +38,7 @@ if TYPE_CHECKING:
 
 
 _PREFIX = "option."
-_TIMEOUT = "timeout"
-_USUAL_TIMEOUT = 60.0
-_TIMED_TIMEOUT = 10.0
-"""Beyond its time limit, for an engine that has one."""
-_LONGEST_TIMEOUT = 86_400.0
+_START_TIMEOUT = 60.0
 
 _CENTIPAWNS = 100.0
 _MOST_PAWNS = 30.0
@@ -61,44 +53,31 @@ _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
 
-def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngine, float | None]:
-    """Make the engine of an external player's description, and read the seconds after which it counts as hung.
+def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngine, Program]:
+    """Make the engine of an external player's description, and its program.
 
     Parameters
     ----------
     spec
-        The description; its limits are not looked at.
+        The description.
     show_results
         Ask for win, draw and loss where the engine offers them.
 
     Raises
     ------
     BadInputError
-        There is no such program, or an option makes no sense.
+        There is no such program, no limit, or an option makes no sense.
     """
-    timeout = None
-    options = {}
-    for name, value in spec.options:
-        if name == _TIMEOUT:
-            timeout = _seconds(spec.name, value)
-        elif name == "table":
-            raise BadInputError(
-                f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}"
-            )
-        else:
-            options[name.removeprefix(_PREFIX)] = value
-    command = engine_command(spec.evaluation.partition(":")[2])
-    return UciEngine(command, options, timeout=timeout or _USUAL_TIMEOUT, show_results=show_results), timeout
-
-
-def _seconds(player: str, text: str) -> float:
-    try:
-        seconds = float(text)
-        if 0 < seconds <= _LONGEST_TIMEOUT:
-            return seconds
-    except ValueError:
-        pass
-    raise BadInputError(f"player {player!r}: timeout must be seconds, up to a day, got {text!r}")
+    if spec.limits == Limits():
+        raise BadInputError(f"player {spec.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
+    program = program_of(spec)
+    if "table" in program.options:
+        value = program.options["table"]
+        raise BadInputError(f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}")
+    options = {name.removeprefix(_PREFIX): value for name, value in program.options.items()}
+    timeout = program.timeout or _START_TIMEOUT
+    engine = UciEngine(program.command, options, timeout=timeout, show_results=show_results, folder=program.folder)
+    return engine, program
 
 
 class _EngineUser:
@@ -121,7 +100,7 @@ class _EngineUser:
 
     def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits
-        self._engine, self._timeout = engine_of(spec, show_results=show_results)
+        self._engine, self._program = engine_of(spec, show_results=show_results)
         self._engine.start()
 
     def close(self) -> None:
@@ -133,78 +112,51 @@ class _EngineUser:
     ) -> EngineAnswer:
         """Ask the engine, and give it up after the time that it has and some more."""
         limit = chess.engine.Limit(time=self._limits.seconds, depth=self._limits.depth, nodes=self._limits.nodes)
-        seconds = self._limits.seconds
         if clock is not None:
             # The other side's clock is not known here; engines that look at it see their own.
             limit.white_clock = limit.black_clock = clock.remaining
             limit.white_inc = limit.black_inc = clock.increment
-            seconds = clock.remaining + clock.increment
-        patience = self._timeout or (_USUAL_TIMEOUT if seconds is None else _TIMED_TIMEOUT)
-        return self._engine.ask(board, limit, game=game, seconds=(seconds or 0.0) + patience, stop=stop)
+        seconds = self._program.patience(self._limits, clock)
+        return self._engine.ask(board, limit, game=game, seconds=seconds, stop=stop)
 
 
-class UciPlayer(_EngineUser):
+class UciPlayer(_EngineUser, ProgramPlayer):
     """Lets a UCI engine choose the moves."""
 
     def __init__(self, spec: PlayerSpec) -> None:
-        super().__init__(spec)
-        self.name = spec.name
+        ProgramPlayer.__init__(self, spec)
+        _EngineUser.__init__(self, spec)
         self._game = object()
         self._history = GameBoard()
+        self._started()
+
+    @property
+    def process(self) -> int | None:
+        """Number of the engine's process; None while it is not running."""
+        return self._engine.process
 
     def new_game(self, number: int = 0) -> None:
         """Have the engine forget the last game."""
         self._game = object()
 
-    def choose(
-        self,
-        position: Position,
-        previous: Sequence[Position],
-        clock: Clock | None,
-        *,
-        stop: threading.Event | None = None,
+    def _asked(
+        self, position: Position, previous: Sequence[Position], clock: Clock | None, stop: threading.Event | None
     ) -> MoveChoice:
-        """Let the engine choose a move, starting it anew where it fails."""
-        begin = time.perf_counter()
         board = self._history.board(position, previous)
         if board.chess960 and not self._engine.plays_chess960:
             raise PlayerFailureError(f"{self.name}: {_NO_CHESS960}", 1)
-        failures = 0
-        while True:
-            try:
-                answer = self._ask(board, _left(clock or self._limits.clock, time.perf_counter() - begin), stop)
-                break
-            except EngineFailureError as error:
-                failures += 1
-                if failures > 1 or error.timed_out:
-                    raise PlayerFailureError(f"{self.name}: {error}", failures) from error
-        assert answer.move is not None
-        score = None if answer.centipawns is None else answer.centipawns / _CENTIPAWNS
-        result = None if answer.mate is None else (1 if answer.mate > 0 else -1)
-        return MoveChoice(
-            move_number(board, answer.move),
-            score=score,
-            depth=answer.depth,
-            nodes=answer.nodes,
-            seconds=time.perf_counter() - begin,
-            result=result,
-            failures=failures,
-        )
-
-    def _ask(self, board: chess.Board, clock: Clock | None, stop: threading.Event | None) -> EngineAnswer:
         answer = self._answer(board, clock, self._game, stop)
         if answer.move is None or not board.is_legal(answer.move):
             self._engine.kill()
             said = "no move" if answer.move is None else f"the move {answer.move.uci()}"
-            raise EngineFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
-        return answer
-
-
-def _left(clock: Clock | None, seconds: float) -> Clock | None:
-    """Clock of an engine after a failure took a part of its time."""
-    if clock is None:
-        return None
-    return type(clock)(max(clock.remaining - seconds, 0.0), clock.increment)
+            raise ProgramFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
+        return MoveChoice(
+            move_number(board, answer.move),
+            score=None if answer.centipawns is None else answer.centipawns / _CENTIPAWNS,
+            depth=answer.depth,
+            nodes=answer.nodes,
+            result=None if answer.mate is None else (1 if answer.mate > 0 else -1),
+        )
 
 
 class UciScoring(_EngineUser):
@@ -228,10 +180,10 @@ class UciScoring(_EngineUser):
         for _ in range(2):
             try:
                 answer = self._answer(board, None, object())
-            except EngineFailureError as error:
+            except ProgramFailureError as error:
                 failures += 1
                 problem = str(error)
-                self._failed_starts = self._failed_starts + 1 if isinstance(error, EngineStartError) else 0
+                self._failed_starts = self._failed_starts + 1 if isinstance(error, ProgramStartError) else 0
                 if self._failed_starts >= _MOST_STARTS:
                     raise
                 continue
@@ -261,25 +213,10 @@ def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
     return win / total, draw / total, loss / total
 
 
-def _digest(spec: PlayerSpec) -> str:
-    program = Path(engine_of(spec)[0].command[0]).resolve()
-    found = program.stat()
-    return _file_digest(str(program), found.st_mtime_ns, found.st_size)
-
-
-@lru_cache(64)
-def _file_digest(path: str, _modified: int, _size: int) -> str:
-    try:
-        return file_digest(path)
-    except PermissionError:
-        # What may be executed need not be readable.
-        return ""
-
-
 UCI_PLAYERS = ExternalPlayers(
     name="uci",
-    description="UCI engines: uci:PROGRAM, limits, timeout= in seconds, and options of the engine such as Hash=16.",
-    digest=lambda _game, spec: _digest(spec),
+    description="UCI engines: uci:PROGRAM, limits, folder=, timeout=, and options of the engine such as Hash=16.",
+    digest=lambda _game, spec: program_digest(engine_of(spec)[0].command),
     make_player=lambda _game, spec: UciPlayer(spec),
     make_scoring=lambda _game, spec: UciScoring(spec),
 )

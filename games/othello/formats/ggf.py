@@ -7,7 +7,7 @@ keeps files of one or more games a line.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -289,20 +289,54 @@ def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     for index in range(len(records)):
         start = game.initial_position if records.starts is None else records.start_of(index)
         side = 1 if records.start_side is None else int(records.start_side[index])
-        board = format_position(start, black_to_move=side > 0).translate(str.maketrans("X", "*"))
         tags = {
             "GM": "Othello",
             "PC": "glem",
             "PB": records.name("first_player", index).translate(_BRACKETS) or "?",
             "PW": records.name("second_player", index).translate(_BRACKETS) or "?",
             "RE": _result(records, index),
-            "TY": "8",
-            "BO": f"8 {board}",
+            **_first_position(start, black_to_move=side > 0),
         }
         begin, end = int(records.offsets[index]), int(records.offsets[index + 1])
         moves = "".join(_move(records, place, int(reached.move_side[place])) for place in range(begin, end))
-        heading = "".join(f"{name}[{value}]" for name, value in tags.items())
-        yield f"(;{heading}{moves};)\n".encode()
+        yield f"{_game(tags, moves)}\n".encode()
+
+
+def game_text(start: rules.Position, moves: Sequence[int], clock: Clock | None = None) -> str:
+    """Write an unfinished game, of which nobody but the mover is known.
+
+    Parameters
+    ----------
+    start
+        Where it began; black moved first.
+    moves
+        Its moves, passes included.
+    clock
+        That of both players, in whole seconds.
+    """
+    tags = {"GM": "Othello", "PC": "glem", "PB": "black", "PW": "white", "RE": "?"}
+    if clock is not None:
+        tags["TI"] = f"{_duration(max(clock.remaining, 1))}/{_duration(clock.increment)}/02:00"
+    texts = (f"{'WB'[ply % 2 == 0]}[{_move_name(move)}]" for ply, move in enumerate(moves))
+    return _game({**tags, **_first_position(start, black_to_move=True)}, "".join(texts))
+
+
+def _game(tags: Mapping[str, str], moves: str) -> str:
+    return f"(;{''.join(f'{name}[{value}]' for name, value in tags.items())}{moves};)"
+
+
+def _first_position(position: rules.Position, *, black_to_move: bool) -> dict[str, str]:
+    board = format_position(position, black_to_move=black_to_move).translate(str.maketrans("X", "*"))
+    return {"TY": "8", "BO": f"8 {board}"}
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(math.floor(seconds), 60)
+    return f"{minutes:02d}:{rest:02d}"
+
+
+def _move_name(move: int) -> str:
+    return _PASSING if move == rules.PASS else format_square(move).upper()
 
 
 def _result(records: GameRecords, index: int) -> str:
@@ -317,7 +351,7 @@ def _result(records: GameRecords, index: int) -> str:
 
 def _move(records: GameRecords, place: int, side: int) -> str:
     move = int(records.moves[place])
-    parts = [_PASSING if move == rules.PASS else format_square(move).upper()]
+    parts = [_move_name(move)]
     notes = records.move_columns
     if notes:
         score, seconds = float(notes["comment_score"][place]), float(notes["seconds"][place])

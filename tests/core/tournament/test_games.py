@@ -35,7 +35,7 @@ class FakeTime:
     def perf_counter(self) -> float:
         return self.now
 
-    process_time = perf_counter
+    thread_time = perf_counter
 
 
 @define
@@ -149,9 +149,11 @@ def test_records_survive_json(othello: Game) -> None:
     game = play_game(GameTask(othello, 8, opening, *specs))
     assert game.side_of(0) == 1
     found = PlayedGame.from_json(othello, json.loads(json.dumps(game.to_json(othello))))
-    moves = tuple(evolve(move, seconds=round(move.seconds, 6)) for move in game.moves)
-    first, second = (round(seconds, 6) for seconds in game.processor_seconds)
-    assert found == evolve(game, moves=moves, processor_seconds=(first, second))
+    moves = tuple(
+        evolve(move, seconds=round(move.seconds, 6), processor_seconds=round(move.processor_seconds or 0, 6))
+        for move in game.moves
+    )
+    assert found == evolve(game, moves=moves)
 
 
 @pytest.mark.parametrize("score", [float("inf"), float("-inf"), float("nan")])

@@ -26,8 +26,8 @@ from tests.killed_programs import end_command_when
 
 
 def untimed(game: PlayedGame) -> PlayedGame:
-    moves = tuple(attrs.evolve(move, seconds=0.0) for move in game.moves)
-    return attrs.evolve(game, moves=moves, processor_seconds=(0.0, 0.0))
+    moves = tuple(attrs.evolve(move, seconds=0.0, processor_seconds=None) for move in game.moves)
+    return attrs.evolve(game, moves=moves)
 
 
 def games_of(path: Path) -> list[PlayedGame]:

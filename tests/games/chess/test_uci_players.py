@@ -1,9 +1,7 @@
 """UCI engines as players and as scorers, the well-behaved and the others."""
 
-import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -33,7 +31,7 @@ from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_engine import UciEngine
 from glem.games.chess.uci.player import UciPlayer
-from tests.killed_programs import program_at_work
+from tests.killed_programs import is_alive, program_at_work, wait_for_end
 
 FAKE = Path(__file__).with_name("fake_uci_engine.py")
 BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
@@ -66,22 +64,6 @@ def player() -> Iterator[Callable[[str], UciPlayer]]:
     yield make
     for one in made:
         one.close()
-
-
-def is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    # A zombie has ended, whoever its parent is.
-    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def wait_for_end(process: int) -> None:
-    deadline = time.monotonic() + 20
-    while is_alive(process):
-        assert time.monotonic() < deadline, f"process {process} was left behind"
-        time.sleep(0.02)
 
 
 # --------------------------------------------------------------------------------------------------- texts
@@ -150,8 +132,8 @@ def test_a_program_here_that_is_not_on_path_is_told_of(tmp_path: Path, monkeypat
             parse_player(f"uci:{text},nodes=10").resolved(CHESS)
 
 
-def test_other_games_know_no_programs() -> None:
-    with pytest.raises(BadInputError, match="knows no programs uci:"):
+def test_other_games_know_other_programs() -> None:
+    with pytest.raises(BadInputError, match="Othello knows no programs uci:"):
         parse_player("uci:engine,depth=2").resolved(load_game("othello"))
 
 

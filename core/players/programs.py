@@ -1,0 +1,573 @@
+"""Programs of others that play: what all protocols share, and a program that is spoken to in lines.
+
+A player's text is ``PROTOCOL:PROGRAM``, then limits and options. The program may have arguments. ``folder`` is where
+it is started, here if none is named; ``timeout`` is the time in seconds after which it counts as hung.
+
+A program that crashes, prints nonsense or chooses an illegal move is started anew and asked once more. If it fails
+again, or has hung, the player has failed over this move: its game is lost. Nothing that a program prints, or fails to
+print, costs more than a bounded amount of time and memory, and no process outlives this one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs import define
+
+from glem.core.errors import BadInputError, GlemError
+from glem.core.files.digests import file_digest
+from glem.core.game.game import Game
+from glem.core.game.protocols import PlayerFailureError
+from glem.core.players.player import MoveChoice
+from glem.core.search.results import Clock, Limits
+from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
+
+MOST_BYTES = 1 << 24
+"""Of one answer; a program that prints more than this is out of its mind."""
+_BLOCK = 1 << 16
+_USUAL_TIMEOUT = 60.0
+_TIMED_TIMEOUT = 10.0
+"""Beyond its time limit, for a program that has one."""
+_LONGEST_TIMEOUT = 86_400.0
+_QUIT_SECONDS = 0.5
+_TIMEOUT, _FOLDER = "timeout", "folder"
+_SHOWN = 80
+
+_PROCESSES = Path("/proc")
+_TIMES = slice(11, 15)
+"""Among the words of ``/proc/PID/stat`` behind the name: ticks in user and system mode, and of children waited for."""
+
+
+class ProgramFailureError(GlemError):
+    """A program crashed, hung, or answered nonsense; it has been killed.
+
+    Parameters
+    ----------
+    text
+        What happened.
+    timed_out
+        Whether it hung.
+    """
+
+    def __init__(self, text: str, *, timed_out: bool = False) -> None:
+        super().__init__(text)
+        self.timed_out = timed_out
+
+
+class ProgramStartError(ProgramFailureError):
+    """A program could not be started: no such program, or none that speaks the protocol."""
+
+
+class ProgramSpec(typing.Protocol):
+    """What protocols read of a :class:`~glem.core.players.spec.PlayerSpec`."""
+
+    @property
+    def name(self) -> str:
+        """Name of the player."""
+        ...
+
+    @property
+    def evaluation(self) -> str:
+        """Protocol and program."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of each move, or a clock."""
+        ...
+
+    @property
+    def options(self) -> Any:
+        """Pairs of the names and values of further options."""
+        ...
+
+
+@define(frozen=True)
+class Program:
+    """A program as a player's text describes it.
+
+    Parameters
+    ----------
+    command
+        Program and arguments.
+    folder
+        Where it is started; None for here.
+    timeout
+        Seconds after which it counts as hung; None for the usual ones.
+    options
+        Further options, which the protocol reads.
+    """
+
+    command: list[str]
+    folder: str | None
+    timeout: float | None
+    options: dict[str, str]
+
+    def patience(self, limits: Limits, clock: Clock | None) -> float:
+        """Seconds to wait for a move: the time that the program has, and some more."""
+        seconds = limits.seconds if clock is None else clock.remaining + clock.increment
+        return (seconds or 0.0) + (self.timeout or (_USUAL_TIMEOUT if seconds is None else _TIMED_TIMEOUT))
+
+
+def program_of(spec: ProgramSpec) -> Program:
+    """Find the program of a player's description, and read the options that all protocols know.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program or folder, or the timeout makes no sense.
+    """
+    options = dict(spec.options)
+    timeout, folder = options.pop(_TIMEOUT, None), options.pop(_FOLDER, None)
+    command = program_command(spec.evaluation.partition(":")[2])
+    if folder is not None:
+        folder = os.path.expanduser(folder)  # noqa: PTH111 - a Path would raise for a user who is not
+        if not Path(folder).is_dir():
+            raise BadInputError(f"player {spec.name!r}: folder {folder!r} is none")
+    return Program(command, folder, None if timeout is None else _seconds(spec.name, timeout), options)
+
+
+def no_limit_but(spec: ProgramSpec, protocol: str, *known: str) -> None:
+    """Refuse limits of a player that a protocol cannot tell.
+
+    Raises
+    ------
+    BadInputError
+        A limit other than the known ones is given.
+    """
+    for name in ("depth", "nodes", "seconds", "clock"):
+        if getattr(spec.limits, name) is not None and name not in known:
+            told = " and ".join(f"{one}=" for one in known)
+            raise BadInputError(
+                f"player {spec.name!r}: {protocol} has no word for {name}=; it knows {told}, and the program may have "
+                "arguments of its own"
+            )
+
+
+def no_further_options(spec: ProgramSpec, program: Program) -> None:
+    """Refuse options that nothing reads; :class:`BadInputError` names the first."""
+    if program.options:
+        name = next(iter(program.options))
+        raise BadInputError(f"player {spec.name!r} has an unknown option {name!r}; known: {_FOLDER}, {_TIMEOUT}")
+
+
+def _seconds(player: str, text: str) -> float:
+    try:
+        seconds = float(text)
+        if 0 < seconds <= _LONGEST_TIMEOUT:
+            return seconds
+    except ValueError:
+        pass
+    raise BadInputError(f"player {player!r}: timeout must be seconds, up to a day, got {text!r}")
+
+
+def program_command(text: str) -> list[str]:
+    """Command of a program, found by its path or its name, and perhaps arguments.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program, or it cannot be run.
+    """
+    # Not by a Path, which would lose the ./ that says that the program is here, or raise for a user who is not.
+    whole = os.path.expanduser(text.strip())  # noqa: PTH111
+    try:
+        words = [whole] if Path(whole).is_file() else shlex.split(text)
+    except ValueError as error:
+        raise BadInputError(f"engine {text!r}: {error}") from None
+    if not words:
+        raise BadInputError("an engine needs a program, as in uci:stockfish")
+    name = os.path.expanduser(words[0])  # noqa: PTH111
+    program = shutil.which(name)
+    if program is None:
+        problem = "no such program, here or on PATH"
+        if Path(name).exists():
+            problem = "the file cannot be executed"
+            if os.sep not in name and shutil.which(f"./{name}"):
+                problem = f"no such program on PATH; the one here is ./{name}"
+        raise BadInputError(f"engine {words[0]!r}: {problem}")
+    return [str(Path(program).absolute()), *words[1:]]
+
+
+def program_digest(command: Sequence[str]) -> str:
+    """Digest of a program's file; "" where it may be executed but not read."""
+    program = Path(command[0]).resolve()
+    found = program.stat()
+    return _file_digest(str(program), found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(64)
+def _file_digest(path: str, _modified: int, _size: int) -> str:
+    try:
+        return file_digest(path)
+    except PermissionError:
+        # What may be executed need not be readable.
+        return ""
+
+
+# ---------------------------------------------------------------------------------------- processor time
+
+
+def processor_seconds(process: int) -> float | None:
+    """Processor time that a process and its children have taken; None where the system does not tell (Linux does)."""
+    try:
+        words = (_PROCESSES / f"{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        threads = list((_PROCESSES / f"{process}/task").iterdir())
+    except OSError:
+        return None
+    seconds = sum(map(int, words[_TIMES])) / os.sysconf("SC_CLK_TCK")
+    for thread in threads:
+        children = ""
+        with contextlib.suppress(OSError):
+            children = (thread / "children").read_text()
+        seconds += sum(processor_seconds(int(child)) or 0.0 for child in children.split())
+    return seconds
+
+
+class _ProcessorWatch:
+    """Tells what a program's process has taken since it was last asked, so that thinking between moves counts too."""
+
+    def __init__(self) -> None:
+        self._process: int | None = None
+        self._seen = 0.0
+
+    def spent(self, process: int | None) -> float | None:
+        found = None if process is None else processor_seconds(process)
+        if found is None:
+            return None
+        before = self._seen if process == self._process else 0.0
+        self._process, self._seen = process, found
+        return max(found - before, 0.0)
+
+
+# --------------------------------------------------------------------------------------------- programs
+
+
+class LineProgram:
+    """A program that reads commands and answers in lines. One thread at a time may use it.
+
+    Parameters
+    ----------
+    program
+        What to start, and where.
+    last_words
+        What it is told when it is no longer needed.
+    """
+
+    def __init__(self, program: Program, *, last_words: str = "quit") -> None:
+        self.program = program
+        self._last_words = last_words
+        self._process: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+        self._lines: list[str] = []
+        self._received = 0
+
+    @property
+    def name(self) -> str:
+        """Its file, for errors."""
+        return Path(self.program.command[0]).name
+
+    @property
+    def process(self) -> int | None:
+        """Number of its process; None while it is not running."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Start it; :class:`ProgramStartError` where it cannot be run."""
+        self._rest, self._lines = b"", []
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the user's own command
+                self.program.command,
+                cwd=self.program.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                # Ctrl-C in the terminal is for this process, which ends the program then.
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise ProgramStartError(f"engine {self.name} cannot be run: {error}") from error
+        guard_group(self._process.pid)
+        assert self._process.stdin is not None
+        # A program that does not read must not hold us.
+        os.set_blocking(self._process.stdin.fileno(), False)
+
+    def tell(self, *lines: str) -> None:
+        """Send lines; :class:`ProgramFailureError` where the program has ended or does not read."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        data = "".join(f"{line}\n" for line in lines).encode()
+        try:
+            if self._process.stdin.write(data) != len(data):
+                raise self.failure("does not read what it is told")
+        except OSError as error:
+            raise self.failure(f"failed: {error}") from error
+
+    def next_line(self, deadline: float) -> str:
+        """Read a line.
+
+        Parameters
+        ----------
+        deadline
+            Moment of :func:`time.monotonic` at which it counts as hung.
+
+        Raises
+        ------
+        ProgramFailureError
+            It ended, hung or printed too much; it has been killed.
+        """
+        assert self._process is not None
+        assert self._process.stdout is not None
+        while not self._lines:
+            left = deadline - time.monotonic()
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._process.stdout, selectors.EVENT_READ)
+                if left <= 0 or not selector.select(left):
+                    raise self.failure("gave no answer in time", timed_out=True)
+            data = os.read(self._process.stdout.fileno(), _BLOCK)
+            if not data:
+                raise self.failure("ended by itself")
+            self._received += len(data)
+            if self._received > MOST_BYTES:
+                raise self.failure(f"printed more than {MOST_BYTES >> 20} MiB without an answer")
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            if len(self._rest) > _BLOCK:
+                # The rest of an endless line is an endless line too, and no answer.
+                self._rest = b"-" * _BLOCK
+            self._lines = [line.decode("utf-8", "replace").strip() for line in reversed(lines)]
+        return self._lines.pop()
+
+    def ask(self, *lines: str, seconds: float) -> float:
+        """Send lines, the last of which waits for an answer; gives the deadline for :meth:`next_line`."""
+        self._received = 0
+        self.tell(*lines)
+        return time.monotonic() + seconds
+
+    def failure(self, text: str, *, timed_out: bool = False) -> ProgramFailureError:
+        """Kill it, and give the error that says why."""
+        self.kill()
+        return ProgramFailureError(f"engine {self.name} {text[: 4 * _SHOWN]}", timed_out=timed_out)
+
+    def nonsense(self, answer: str) -> ProgramFailureError:
+        """Kill it, and give the error that says what it answered."""
+        return self.failure(f"answered nonsense: {answer[:_SHOWN]!r}")
+
+    def kill(self) -> None:
+        """End it without asking it."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        kill_group(process.pid)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        release_group(process.pid)
+
+    def close(self) -> None:
+        """End it: it is asked first."""
+        if self._process is not None:
+            with contextlib.suppress(ProgramFailureError):
+                self.tell(self._last_words)
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_QUIT_SECONDS)
+        self.kill()
+
+
+# ---------------------------------------------------------------------------------------------- players
+
+
+class ProgramPlayer(ABC):
+    """Lets a program choose the moves, whatever its protocol.
+
+    Parameters
+    ----------
+    spec
+        The player.
+    """
+
+    def __init__(self, spec: ProgramSpec) -> None:
+        self.name = spec.name
+        self._limits = spec.limits
+        self._watch = _ProcessorWatch()
+
+    @abstractmethod
+    def _asked(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, stop: threading.Event | None
+    ) -> MoveChoice:
+        """Ask the program once, starting it where it does not run.
+
+        Raises
+        ------
+        ProgramFailureError
+            It failed, and has been killed.
+        """
+
+    @property
+    @abstractmethod
+    def process(self) -> int | None:
+        """Number of the program's process; None while it is not running."""
+
+    def _started(self) -> None:
+        """Take note that the program is ready: what it did for that is no move's."""
+        self._watch.spent(self.process)
+
+    def choose(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+    ) -> MoveChoice:
+        """Let the program choose a move, starting it anew where it fails."""
+        begin, failures = time.perf_counter(), 0
+        clock = clock or self._limits.clock
+        while True:
+            left = clock and Clock(max(clock.remaining - (time.perf_counter() - begin), 0.0), clock.increment)
+            try:
+                choice = self._asked(position, previous, left, stop)
+                break
+            except ProgramFailureError as error:
+                failures += 1
+                if failures > 1 or error.timed_out:
+                    raise PlayerFailureError(f"{self.name}: {error}", failures) from error
+        return attrs.evolve(
+            choice,
+            seconds=time.perf_counter() - begin,
+            processor_seconds=self._watch.spent(self.process),
+            failures=failures,
+        )
+
+
+class LinePlayer(ProgramPlayer):
+    """A player whose program is spoken to in lines; it cannot be told to hurry.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The player.
+    program
+        Its program.
+
+    Raises
+    ------
+    ProgramStartError
+        The program cannot be run, or does not speak the protocol.
+    """
+
+    protocol: typing.ClassVar[str]
+    """Name of the protocol, for people."""
+
+    def __init__(self, game: Game, spec: ProgramSpec, program: Program) -> None:
+        super().__init__(spec)
+        self._game = game
+        self._program = LineProgram(program)
+        self._history: list[Any] = []
+        self._moves: list[int] = []
+        self._start()
+
+    @property
+    def process(self) -> int | None:
+        """Number of the program's process; None while it is not running."""
+        return self._program.process
+
+    def new_game(self, number: int = 0) -> None:
+        """Forget the last game."""
+        self._history = []
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.close()
+
+    @abstractmethod
+    def _greet(self) -> None:
+        """Begin the conversation; returns when the program is ready."""
+
+    @abstractmethod
+    def _answer(
+        self, start: Any, moves: Sequence[int], clock: Clock | None, seconds: float
+    ) -> tuple[str, MoveChoice | None]:
+        """Tell the game so far and let the program think.
+
+        Parameters
+        ----------
+        start
+            First position of the game.
+        moves
+            Its moves.
+        clock
+            The program's clock.
+        seconds
+            After so long it counts as hung.
+
+        Returns
+        -------
+        text, choice
+            The move's text; what else the program told, with any move.
+        """
+
+    def _start(self) -> None:
+        try:
+            self._program.start()
+            self._greet()
+        except ProgramFailureError as error:
+            raise ProgramStartError(f"{error}; does it speak {self.protocol}?", timed_out=error.timed_out) from error
+        self._started()
+
+    def _asked(
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, stop: threading.Event | None
+    ) -> MoveChoice:
+        legal = self._game.list_legal_moves(position)
+        moves = self._moves_to(position, previous)
+        if legal == [self._game.pass_move]:
+            # Programs differ in what they say where they must pass.
+            return MoveChoice(legal[0])
+        if self.process is None:
+            self._start()
+        patience = self._program.program.patience(self._limits, clock)
+        text, choice = self._answer((*previous, position)[0], moves, clock, patience)
+        move = self._move_of(position, text)
+        if move not in legal:
+            where = self._game.format_position(position)
+            raise self._program.failure(f"chose {text[:_SHOWN]!r}, which is illegal in {where}")
+        self._play(moves, move)
+        return attrs.evolve(choice or MoveChoice(move), move=move)
+
+    def _play(self, moves: Sequence[int], move: int) -> None:
+        """Take note of the program's own legal move, after those before it; it does nothing by itself."""
+
+    def _move_of(self, position: Any, text: str) -> int | None:
+        """Move of a text, as people write it in the position or as the game names it; None where it is neither."""
+        with contextlib.suppress(BadInputError):
+            return self._game.move_of_text(position, text)
+        with contextlib.suppress(BadInputError):
+            return self._game.parse_move(text)
+        return None
+
+    def _moves_to(self, position: Any, previous: Sequence[Any]) -> list[int]:
+        """Find the moves of the game so far, each once."""
+        game, wanted = self._game, [*previous, position]
+        known = len(self._history)
+        if not known or wanted[:known] != self._history:
+            self._history, self._moves = wanted[:1], []
+        for following in wanted[len(self._history) :]:
+            before = self._history[-1]
+            self._moves.append(
+                next(move for move in game.list_legal_moves(before) if game.play(before, move) == following)
+            )
+            self._history.append(following)
+        return list(self._moves)
