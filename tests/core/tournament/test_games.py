@@ -35,6 +35,9 @@ class FakeTime:
     def perf_counter(self) -> float:
         return self.now
 
+    def thread_time(self) -> float:
+        return self.now
+
 
 @define
 class SlowPlayer:
