@@ -128,7 +128,7 @@ def _play_file(task: _FileTask) -> GameRecords:
         first, second = players[-changed], players[changed - 1]
         played = play_game(GameTask(task.game, number, opening, first, second, exploration=settings.exploration))
         # Files depend on the options alone, and the time that a move took does not.
-        timeless = tuple(attrs.evolve(choice, seconds=0.0) for choice in played.moves)
+        timeless = tuple(attrs.evolve(choice, seconds=0.0, processor_seconds=None) for choice in played.moves)
         games.append(attrs.evolve(played, moves=timeless))
     return records_of_games(task.game, games)
 

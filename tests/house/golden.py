@@ -77,19 +77,8 @@ SLICES = (
 )
 
 # Members of JSON that tell of time, place or code, wherever they stand.
-LEFT_OUT = {
-    "seconds",
-    "s",
-    "slowest",
-    "seconds_per_move",
-    "by_seconds",
-    "processor_seconds",
-    "version",
-    "glem",
-    "sha256",
-    "fitter",
-}
-LEFT_OUT |= {"schema"}
+LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
+LEFT_OUT |= {"schema", "processor_seconds", "processor_seconds_per_move"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
     (re.compile(r"\bglem(>=| )\d+[\d.]*"), "glem"),
@@ -249,7 +238,7 @@ def untimed(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {name: untimed(each) for name, each in value.items() if name not in LEFT_OUT}
         if isinstance(moves := kept.get("moves"), list):
-            # A move of a record: its move, score, depth, nodes, seconds, what it knew, and processor seconds.
+            # A move of a record: its move, score, depth, nodes, seconds, two more, and processor seconds.
             kept["moves"] = [[*move[:4], *move[5:7]] if isinstance(move, list) else move for move in moves]
         return kept
     return [untimed(each) for each in value] if isinstance(value, list) else value

@@ -35,7 +35,8 @@ class FakeTime:
     def perf_counter(self) -> float:
         return self.now
 
-    thread_time = perf_counter
+    def thread_time(self) -> float:
+        return self.now
 
 
 @define
@@ -79,6 +80,12 @@ def slow_players(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Slo
 def task(first: str, second: str, **settings: Any) -> GameTask:
     adjudication = Adjudication(**settings)
     return GameTask(COUNTDOWN, 0, Opening(), parse_player(first), parse_player(second), adjudication)
+
+
+def rounded(move: MoveChoice) -> MoveChoice:
+    """A move with its times as records have them."""
+    assert move.processor_seconds is not None
+    return evolve(move, seconds=round(move.seconds, 6), processor_seconds=round(move.processor_seconds, 6))
 
 
 def test_overruns_of_a_move_are_counted(slow_players: Callable[..., dict[str, SlowPlayer]]) -> None:
@@ -149,11 +156,7 @@ def test_records_survive_json(othello: Game) -> None:
     game = play_game(GameTask(othello, 8, opening, *specs))
     assert game.side_of(0) == 1
     found = PlayedGame.from_json(othello, json.loads(json.dumps(game.to_json(othello))))
-    moves = tuple(
-        evolve(move, seconds=round(move.seconds, 6), processor_seconds=round(move.processor_seconds or 0, 6))
-        for move in game.moves
-    )
-    assert found == evolve(game, moves=moves)
+    assert found == evolve(game, moves=tuple(map(rounded, game.moves)))
 
 
 @pytest.mark.parametrize("score", [float("inf"), float("-inf"), float("nan")])
