@@ -125,9 +125,13 @@ class _Session:
     def _set_game(self, text: str) -> None:
         game, _ = parse_ggf(text)
         moves, self._clocks = played(game)
-        self._engine.set_position(game.position, first_to_move=game.black_to_move)
+        engine = self._engine
+        # Many boards send the whole game before every move: what was found for its earlier positions stays.
+        begun = (*engine.previous, engine.position)[0] == game.position
+        goes_on = begun and engine.moves != () and tuple(moves[: len(engine.moves)]) == engine.moves
+        engine.set_position(game.position, first_to_move=game.black_to_move, same_game=goes_on)
         for move in moves:
-            self._engine.play(move)
+            engine.play(move)
 
     def _move(self, rest: str) -> None:
         engine = self._engine

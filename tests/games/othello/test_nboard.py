@@ -107,6 +107,25 @@ def test_forced_passes(searching: PlayerSpec) -> None:
     assert [OTHELLO.format_move(move) for move in engine.moves] == ["c1"]
 
 
+@pytest.mark.parametrize(
+    ("game", "is_new"),
+    [("F5D6C3D3", False), ("F5D6C3", False), ("F5D6", True), ("F5F6", True), ("F5D6C4D3", True), ("", True)],
+)
+def test_only_another_game_lets_the_player_forget(monkeypatch: pytest.MonkeyPatch, game: str, is_new: bool) -> None:
+    def sent(moves: str) -> str:
+        items = [f"{'BW'[place // 2 % 2]}[{moves[place : place + 2]}]" for place in range(0, len(moves), 2)]
+        return f"set game (;{''.join(items)};)"
+
+    forgotten: list[None] = []
+    engine = Engine(OTHELLO, RANDOM)
+    told(engine, [sent("F5D6C3")])
+    engine.prepare()
+    monkeypatch.setattr(engine._player, "new_game", lambda number=0: forgotten.append(None))
+    told(engine, [sent(game)])
+    assert engine.transcript() == game.lower()
+    assert len(forgotten) == is_new
+
+
 def test_clocks_of_the_game_reach_the_player(searching: PlayerSpec, clocks: list[Any]) -> None:
     game = "set game (;TI[10:00]B[F5//30]W[D6//5];)"
     told(Engine(OTHELLO, searching), ["nboard 2", game, "go", "move C3//20", "go", "set game (;;)", "go"])
