@@ -29,7 +29,7 @@ def test_measures_are_those_counted_choice_by_choice(seed: int) -> None:
         lost = labels[values == values.min()] - labels.min()
         varied = len(set(labels)) > 1
         same = varied and len(set(values)) == 1
-        rank = 0.0 if same else float(stats.spearmanr(labels, values)[0]) if varied else np.nan
+        rank = 0.0 if same else float(stats.spearmanr(labels, values).statistic) if varied else np.nan
         rows.append((int(group[choice == number][0]), float(lost.mean()), float(np.mean(lost == 0)), rank))
     found = choice_errors(value, label, choice, group)
     groups, errors, best, ranks = map(np.array, zip(*rows, strict=True))
