@@ -25,6 +25,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import NO_EVALUATION, load_value
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import atomic_path
+from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import ErrorSums
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -201,7 +202,8 @@ def train_generations(
     chosen = settings or TrainingSettings()
     if not can_solve(learning.game):
         chosen = attrs.evolve(chosen, solve=0)
-    described = {"game": learning.game.name, "games": sources, **attrs.asdict(chosen)}
+    digest = arrays_digest([part.moves for part in records]) if records else ""
+    described = {"game": learning.game.name, "games": sources, "digest": digest, **attrs.asdict(chosen)}
     with run_folder(folder, described, keep=True, mark=_MARK, content="training", remedy="name another folder"):
         run = _Training(learning, folder, chosen, records, workers, jobs, progress)
         began, last = time.monotonic(), 0.0
@@ -294,8 +296,9 @@ class _Training:
 
     def _label(self, number: int) -> None:
         """Label the positions of a generation."""
-        target = self._file("labelled", number, ".parquet")
+        target, work = self._file("labelled", number, ".parquet"), self._file("labels", number, "")
         if target.exists():
+            remove_work(work)
             return
         records = self._quick_games(number)
         if number == 0:
@@ -309,7 +312,6 @@ class _Training:
         if number == 0:
             write_positions(target, given)
             return
-        work = self._file("labels", number, "")
         settings = SearchLabelling(self._player("labels", self.best), children=1, sampled=1, seed=self.settings.seed)
         with PositionWriter(target, given.game, settings.label_kind) as writer:
             for part in label_by_search(given, settings, work, workers=self.workers, progress=self.progress):
@@ -349,7 +351,8 @@ class _Training:
             provenance={
                 "command": "train",
                 "generation": str(number),
-                "labels": f"search; {len(pool):,} by the evaluation before",
+                "labels": "propagated results of games" if number == 0 else "search by the best generations before",
+                "positions": f"{len(pool):,}",
                 "settings": json.dumps(attrs.asdict(self.settings)),
             },
             jobs=self.jobs,
@@ -388,16 +391,17 @@ class _Training:
         """Measure choices against the solver's, on positions of the first games."""
         if not self.settings.solve:
             return float("nan"), float("nan")
-        path = self.folder / "choices.parquet"
+        path, work = self.folder / "choices.parquet", self.folder / "choices"
         game = self.learning.game
-        if not path.exists():
+        if path.exists():
+            remove_work(work)
+        else:
             first = read_positions(self._file("labelled", 0, ".parquet"), game)
             plies_left = solver_of(game, table_mb=1).plies_left
             order = np.random.default_rng(self.settings.seed).permutation(len(first)).tolist()
             near = (row for row in order if 0 < plies_left(first[row]) <= self.settings.solve)
             rows = np.sort([row for row, _ in zip(near, range(_CHOICES), strict=False)]).astype(np.int64)
             settings = SearchLabelling(self._player("solver", NO_EVALUATION), all_moves=True, successors=False)
-            work = self.folder / "choices"
             with PositionWriter(path, game, settings.label_kind) as writer:
                 for part in label_by_search(first.select(rows), settings, work, workers=self.workers):
                     writer.append(part)
