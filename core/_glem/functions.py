@@ -629,7 +629,7 @@ def search_labelling(
         Depth of the searches that positions are drawn from; None for that of the labelling ones.
     more
         Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``children``, ``sampled``, ``even``,
-        ``successors``, ``all_moves`` and so on.
+        ``successors``, ``choices`` and so on.
 
     Raises
     ------

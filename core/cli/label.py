@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 @options.command(
     "label",
     "label positions.parquet --by model.npz,depth=8,solve=14 -o labelled.parquet",
-    "label GAME games.pgn --per-game 5 --even 2 -o labelled.parquet",
-    "label GAME games.pgn --per-game 1 --all-moves --by default,depth=12 -o choices.parquet",
+    "label GAME games.pgn --per-game 1 --choices --by default,depth=12 -o choices.parquet",
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
         help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
     ),
     options.option("--given/--no-given", default=True, help="Label the positions of the files themselves."),
-    options.flag("--all-moves", "Label the positions after all moves instead: choices, for glem evaluate."),
+    options.flag("--choices", "Label the positions after all moves instead: choices, for glem evaluate."),
 )
 @options.plies
 @options.per_game
@@ -75,7 +74,7 @@ def command(
             for part in label_by_search(positions, labelling, work, workers=workers, progress=display_progress()):
                 writer.append(part)
                 counts.add(part)
-        if merge and not labelling.all_moves:
+        if merge and not labelling.choices:
             merge_file(whole, whole)
         whole.replace(output)
     names = ("side", "positions", "mean", "with_successors", "mean_with_successors")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @options.count("--depth", 4, "Plies of the searches that label and of those that play matches.")
 @options.count("--solve", 10, "Moves left from which on positions are solved, where the game can be.", least=0)
 @options.count("--pairs", 200, "Most game pairs of a match.")
-@options.amount("--gain", 20.0, "Elo by which the tests of matches ask whether a generation is stronger.")
+@options.amount("--elo", 20.0, "Elo by which the tests of matches ask whether a generation is stronger.")
 @options.l2(5.0)
 @options.seed
 @options.workers

@@ -91,7 +91,7 @@ class SearchLabelling:
         Label the given positions themselves.
     children
         Positions after that many different moves, drawn at random, of each given position.
-    all_moves
+    choices
         Make a choice set: nothing but the positions after each move of every given one that has several.
     sampled
         Positions drawn from the search of each given position.
@@ -113,7 +113,7 @@ class SearchLabelling:
     labeller: PlayerSpec
     given: bool = True
     children: int = 0
-    all_moves: bool = False
+    choices: bool = False
     sampled: int = 0
     even: int = 0
     window: float | None = None
@@ -129,7 +129,7 @@ class SearchLabelling:
                 f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
                 "after random moves"
             )
-        if self.all_moves and self.children + self.sampled + self.even:
+        if self.choices and self.children + self.sampled + self.even:
             raise BadInputError("the labels of all moves are a set of their own: no other positions can be added")
         if not self.given and self.children + self.sampled + self.even == 0:
             raise BadInputError("nothing is labelled: neither the given positions nor added ones")
@@ -139,7 +139,7 @@ class SearchLabelling:
     @property
     def label_kind(self) -> str:
         """Label kind of the positions."""
-        return CHOICES if self.all_moves else "search"
+        return CHOICES if self.choices else "search"
 
     def to_json(self) -> dict[str, Any]:
         """All that the labels depend on, as JSON values."""
@@ -159,7 +159,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
 
     def add(position: Any, row: int, distance: int, origin: Origin) -> None:
         if game.is_over(position):
-            if settings.all_moves:
+            if settings.choices:
                 positions.append(position)
                 facts.append((game.final_score(position), row, distance, origin))
             return
@@ -167,7 +167,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         assert found.score is not None
         positions.append(position)
         facts.append((found.score, row, distance, origin))
-        if settings.successors and not settings.all_moves and found.move >= 0:
+        if settings.successors and not settings.choices and found.move >= 0:
             successor = game.play(position, found.move)
             if not game.is_over(successor):
                 positions.append(successor)
@@ -180,9 +180,9 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         searcher = Searcher(game, sampler.evaluator, labeller.searcher.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)
-        if settings.given and not settings.all_moves:
+        if settings.given and not settings.choices:
             add(position, row, 0, Origin.GIVEN)
-        if settings.children or settings.all_moves:
+        if settings.children or settings.choices:
             for move in _moves_after(game, position, settings, task.first + row):
                 add(game.play(position, move), row, 1, Origin.CHILD)
         if searcher is None:
@@ -206,7 +206,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
 def _moves_after(game: Game, position: Any, settings: SearchLabelling, number: int) -> list[int]:
     """Choose the moves of a given position after which positions are labelled."""
     moves = game.list_legal_moves(position)
-    if settings.all_moves:
+    if settings.choices:
         # A forced move is no choice.
         return moves if len(moves) > 1 else []
     generator = np.random.default_rng((settings.seed, number))
@@ -264,7 +264,7 @@ def label_by_search(
         given = positions.select(rows)
         yield attrs.evolve(
             given,
-            record=rows if settings.all_moves else given.record,
+            record=rows if settings.choices else given.record,
             positions=game.position_type(*(arrays[f"position_{name}"] for name in game.position_type._fields)),
             label=arrays["label"],
             ply=np.where(given.ply < 0, -1, given.ply + arrays["distance"]).astype(np.int16),

@@ -77,7 +77,7 @@ class TrainingSettings:
         Moves left from which on positions are solved, where the game can be.
     pairs
         Most game pairs of a match.
-    gain
+    elo
         Elo of the match's hypothesis: a generation is so much stronger than the best so far.
     l2
         Penalty on squared weights, in positions.
@@ -89,7 +89,7 @@ class TrainingSettings:
     depth: int = 4
     solve: int = 10
     pairs: int = 200
-    gain: float = 20.0
+    elo: float = 20.0
     l2: float = 5.0
     seed: int = 0
 
@@ -97,8 +97,8 @@ class TrainingSettings:
         for name in ("positions", "depth", "pairs"):
             if getattr(self, name) < 1:
                 raise BadInputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.gain <= 0 or self.solve < 0:
-            raise BadInputError(f"a gain is above 0 and solve= from 0 on, got {self.gain} and {self.solve}")
+        if self.elo <= 0 or self.solve < 0:
+            raise BadInputError(f"Elo to ask for are above 0 and solve= from 0 on, got {self.elo} and {self.solve}")
 
 
 @define(frozen=True)
@@ -381,7 +381,7 @@ class _Training:
             self._player("new", str(self._file("generation", number, ".npz"))),
             self._player("best", self.best),
         )
-        tournament = Tournament(self.learning.game, players, tuple(openings), sprt=Sprt(0.0, self.settings.gain))
+        tournament = Tournament(self.learning.game, players, tuple(openings), sprt=Sprt(0.0, self.settings.elo))
         record = self._file("match", number, ".jsonl")
         result = run_tournament(tournament, record, workers=self.workers, progress=self.progress)
         record.unlink()
@@ -401,7 +401,7 @@ class _Training:
             order = np.random.default_rng(self.settings.seed).permutation(len(first)).tolist()
             near = (row for row in order if 0 < plies_left(first[row]) <= self.settings.solve)
             rows = np.sort([row for row, _ in zip(near, range(_CHOICES), strict=False)]).astype(np.int64)
-            settings = SearchLabelling(self._player("solver", NO_EVALUATION), all_moves=True, successors=False)
+            settings = SearchLabelling(self._player("solver", NO_EVALUATION), choices=True, successors=False)
             with PositionWriter(path, game, settings.label_kind) as writer:
                 for part in label_by_search(first.select(rows), settings, work, workers=self.workers):
                     writer.append(part)

@@ -28,6 +28,9 @@ DIFFERENT = {
     "--tuning": "what is fitted to those games",
     "--jobs": "perft tells its speed by one thread",
     "--position": "solve takes several",
+    "--minimum-matches": "of configurations that are mined, of contents of a pattern",
+    "--phases": "which of them, or how many",
+    "--solve": "training solves where the game can be",
 }
 """Options that commands have in common but not in the same words, with the same type and default, and why."""
 

@@ -143,7 +143,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     both = {
         f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
     }
-    folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "grade --scores"}
+    folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "train -o", "grade --scores"}
     read = {
         "fit --configurations",
         "tune --configurations",

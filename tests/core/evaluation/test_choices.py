@@ -52,7 +52,7 @@ def test_commands_make_choice_sets_and_read_them(
     given = given.select(given.ply >= first_ply)
     path, choices = tmp_path / "given.parquet", tmp_path / "choices.parquet"
     write_positions(path, given)
-    terminal("label", path, "--all-moves", "--by", "default,depth=1,solve=12,table=1", "-o", choices)
+    terminal("label", path, "--choices", "--by", "default,depth=1,solve=12,table=1", "-o", choices)
     found = read_positions(choices)
     roots = (given[row] for row in range(len(given)))
     sets = [[game.play(position, move) for move in game.list_legal_moves(position)] for position in roots]
@@ -74,4 +74,4 @@ def test_commands_make_choice_sets_and_read_them(
     assert max(lost) > 0
     assert report["moves_left"]["choices"][model]["counts"][-1] == len(lost)
     assert "choice error" in terminal("evaluate", model, choices)
-    assert "set of their own" in terminal("label", path, "--all-moves", "--sampled", 1, "-o", choices, status=2)
+    assert "set of their own" in terminal("label", path, "--choices", "--sampled", 1, "-o", choices, status=2)
