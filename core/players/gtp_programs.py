@@ -19,10 +19,8 @@ from glem.core.players.programs import (
     LinePlayer,
     Program,
     ProgramSpec,
-    no_further_options,
-    no_limit_but,
+    line_program_of,
     program_digest,
-    program_of,
 )
 from glem.core.search.results import Clock
 
@@ -134,10 +132,7 @@ def _whole_seconds(seconds: float) -> int:
 
 
 def _program(spec: ProgramSpec) -> Program:
-    program = program_of(spec)
-    no_limit_but(spec, GtpPlayer.protocol, "seconds", "clock")
-    no_further_options(spec, program)
-    return program
+    return line_program_of(spec, GtpPlayer.protocol, "seconds", "clock")
 
 
 GTP_PLAYERS = ExternalPlayers(

@@ -141,28 +141,25 @@ def program_of(spec: ProgramSpec) -> Program:
     return Program(command, folder, None if timeout is None else _seconds(spec.name, timeout), options)
 
 
-def no_limit_but(spec: ProgramSpec, protocol: str, *known: str) -> None:
-    """Refuse limits of a player that a protocol cannot tell.
+def line_program_of(spec: ProgramSpec, protocol: str, *limits: str) -> Program:
+    """Find the program of a player that is spoken to in lines; it has no options of its own.
 
     Raises
     ------
     BadInputError
-        A limit other than the known ones is given.
+        What :func:`program_of` raises; a limit other than those that the protocol knows; an option that nothing reads.
     """
+    program = program_of(spec)
     for name in ("depth", "nodes", "seconds", "clock"):
-        if getattr(spec.limits, name) is not None and name not in known:
-            told = " and ".join(f"{one}=" for one in known)
+        if getattr(spec.limits, name) is not None and name not in limits:
+            told = " and ".join(f"{one}=" for one in limits)
             raise BadInputError(
                 f"player {spec.name!r}: {protocol} has no word for {name}=; it knows {told}, and the program may have "
                 "arguments of its own"
             )
-
-
-def no_further_options(spec: ProgramSpec, program: Program) -> None:
-    """Refuse options that nothing reads; :class:`BadInputError` names the first."""
-    if program.options:
-        name = next(iter(program.options))
+    for name in program.options:
         raise BadInputError(f"player {spec.name!r} has an unknown option {name!r}; known: {_FOLDER}, {_TIMEOUT}")
+    return program
 
 
 def _seconds(player: str, text: str) -> float:

@@ -17,10 +17,8 @@ from glem.core.players.programs import (
     LinePlayer,
     Program,
     ProgramSpec,
-    no_further_options,
-    no_limit_but,
+    line_program_of,
     program_digest,
-    program_of,
 )
 from glem.core.search.results import Clock
 from glem.games.othello.formats.ggf import game_text, parse_move_item
@@ -90,13 +88,11 @@ class NboardPlayer(LinePlayer):
 
 
 def _program(spec: ProgramSpec) -> Program:
-    program = program_of(spec)
-    no_limit_but(spec, NboardPlayer.protocol, "depth", "clock")
+    program = line_program_of(spec, NboardPlayer.protocol, "depth", "clock")
     if spec.limits.depth is None:
         raise BadInputError(
             f"player {spec.name!r} has no depth, which programs that speak NBoard wait for: give depth="
         )
-    no_further_options(spec, program)
     return program
 
 
