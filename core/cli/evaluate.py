@@ -44,25 +44,25 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     import attrs
     import numpy as np
 
-    from glem.core.cli.game_choice import choose_game
     from glem.core.evaluation.choices import CHOICES, choice_errors
     from glem.core.evaluation.named import load_value
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
+    from glem.core.game.game import load_game
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.files import read_header, stream_positions
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
-    game = choose_game(None, files=(positions,))
+    given = read_header(positions)
+    game = load_game(given.game)
     evaluations = {model: load_value(model, game) for model in models}
     units = {evaluation.unit for evaluation in evaluations.values()}
     if len(units) > 1:
         raise BadInputError(f"the models have different units, evaluate them apart: {', '.join(sorted(units))}")
     first = next(iter(evaluations.values()))
     learning = first.learning
-    given = read_header(positions, game)
     count, has_choices = given.count, given.label_kind == CHOICES
     if count == 0:
         raise BadInputError(f"{positions}: holds no positions")
