@@ -1,5 +1,7 @@
 """Atomic features of Othello: square contents, mobility, frontiers, discs, corners, stability, parity and regions."""
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ _EDGES = (
     np.uint64(0x0101010101010101),
     np.uint64(0x8080808080808080),
 )
+COUNTED, EDGES, REGIONS = 1, 2, 4
+"""Groups of features behind the squares that take more than a few instructions."""
 _ROW_EDGES = np.uint64(0xFF000000000000FF)
 _COLUMN_EDGES = np.uint64(0x8181818181818181)
 
@@ -76,6 +80,15 @@ def write_values(position: Position, values: Any) -> None:
     for square in range(64):
         place = np.uint64(square)
         values[square] = ((own >> place) & ONE) + ((opponent >> place) & ONE) * np.uint64(2)
+    write_counts(position, values, np.int64(COUNTED | EDGES | REGIONS))
+
+
+def write_counts(position: Position, values: Any, asked: np.int64) -> None:
+    """Write the values of the features behind the squares; those of the groups that ``asked``, a sum, does not name
+    may be left as they are.
+    """
+    own = position.own
+    opponent = position.opponent
     empty = ~(own | opponent)
     own_moves = mobility(own, opponent)
     opponent_moves = mobility(opponent, own)
@@ -87,6 +100,20 @@ def write_values(position: Position, values: Any) -> None:
     values[69] = popcount(opponent)
     values[70] = popcount(own) - popcount(opponent)
     values[71] = popcount(empty) & 1
+    if asked & np.int64(COUNTED) != np.int64(0):
+        _write_counted(own, opponent, own_moves, opponent_moves, values)
+    if asked & np.int64(EDGES) != np.int64(0):
+        full_edges = _full_edges(own | opponent)
+        values[82] = popcount(_stable_edge_discs(own, full_edges))
+        values[83] = popcount(_stable_edge_discs(opponent, full_edges))
+    if asked & np.int64(REGIONS) != np.int64(0):
+        _write_regions(empty, values)
+
+
+def _write_counted(
+    own: np.uint64, opponent: np.uint64, own_moves: np.uint64, opponent_moves: np.uint64, values: Any
+) -> None:
+    empty = ~(own | opponent)
     values[72] = popcount(empty & _QUADRANTS[0]) & 1
     values[73] = popcount(empty & _QUADRANTS[1]) & 1
     values[74] = popcount(empty & _QUADRANTS[2]) & 1
@@ -98,10 +125,6 @@ def write_values(position: Position, values: Any) -> None:
     values[79] = popcount(opponent & next_to_empty)
     values[80] = popcount(own & CORNERS)
     values[81] = popcount(opponent & CORNERS)
-    full_edges = _full_edges(own | opponent)
-    values[82] = popcount(_stable_edge_discs(own, full_edges))
-    values[83] = popcount(_stable_edge_discs(opponent, full_edges))
-    _write_regions(empty, values)
 
 
 _CONTENTS = ("empty", "own", "opponent")
@@ -155,6 +178,12 @@ def _symmetries(count: int) -> Any:
         for place, corner in enumerate(corners):
             images[symmetry, 72 + place] = 72 + corners.index(transform_square(corner, symmetry))
     return images
+
+
+def groups_of(features: Iterable[int]) -> int:
+    """Sum of the groups that some features belong to."""
+    bounds = ((72, COUNTED), (82, EDGES), (84, REGIONS), (len(_FEATURES), 0))
+    return sum({group for feature in features for (low, group), (high, _) in pairwise(bounds) if low <= feature < high})
 
 
 FEATURES = AtomicFeatures(game=OTHELLO, features=_FEATURES, write=write_values, symmetries=_symmetries(len(_FEATURES)))

@@ -15,6 +15,7 @@ from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import valid_contents
 from glem.games.othello.rules import PASS
+from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
 from tests.core.evaluation.linear_evaluations import random_weights
@@ -22,6 +23,11 @@ from tests.core.evaluation.linear_evaluations import random_weights
 MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility")
 
 
+SMALL = {
+    "corner moves": ("corner_moves", "opponent_corner_moves", "parity"),
+    "regions": ("regions", "odd_regions", "opponent_stable_edge_discs"),
+    "quadrants": ("parity_a1", "parity_h1"),
+}
 TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
 
 
@@ -44,7 +50,8 @@ def random_evaluation(
     sparse: bool = False,
 ) -> LinearEvaluation:
     """Random weights over some of Logistello's patterns, a sparse one, and linear features."""
-    chosen = {name: learning.pattern_sets["logistello"][name] for name in names}
+    known = {**learning.pattern_sets["logistello"], **SMALL}
+    chosen = {name: known[name] for name in names}
     patterns = PatternSet.from_names(learning.features, chosen) if names else None
     if sparse:
         assert patterns is not None
@@ -77,6 +84,8 @@ COVERED: dict[str, tuple[Any, ...]] = {
         ("corner_3x3", "edge_2x", "diagonal_5"),
         (*MOBILITY, "disc_difference", "parity"),
     ),
+    "small tables between patterns": (("corner_3x3", "regions", "row_2", "quadrants", "corner moves"), ("frontier",)),
+    "all features that are no squares": (("row_2",), tuple(feature.name for feature in FEATURES.features[64:])),
     "linear features": ((), MOBILITY),
 }
 
@@ -145,9 +154,7 @@ def test_evaluations_that_are_not_covered(othello_learning: Learning, whole: Lin
     )
     assert incremental_evaluator(with_configurations) is None
     assert incremental_evaluator(evolve(whole, link=scaled_sigmoid(64.0))) is None
-    assert incremental_evaluator(random_evaluation(othello_learning, ("row_2",), ("regions",))) is None
-    patterns = PatternSet.from_names(othello_learning.features, {"of mobility": ("mobility", "corners")})
-    beyond_squares = evolve(
-        whole, patterns=patterns, pattern_weights=np.zeros((phases, patterns.weight_count), np.float32)
-    )
-    assert incremental_evaluator(beyond_squares) is None
+    assert incremental_evaluator(random_evaluation(othello_learning, ("row_2",), ("a1",))) is None
+    patterns = PatternSet.from_names(othello_learning.features, {"mixed": ("mobility", "corners", "a1")})
+    mixed = evolve(whole, patterns=patterns, pattern_weights=np.zeros((phases, patterns.weight_count), np.float32))
+    assert incremental_evaluator(mixed) is None
