@@ -84,9 +84,7 @@ def write_values(position: Position, values: Any) -> None:
 
 
 def write_counts(position: Position, values: Any, asked: np.int64) -> None:
-    """Write the values of the features behind the squares; those of the groups that ``asked``, a sum, does not name
-    may be left as they are.
-    """
+    """Write the values of the features behind the squares, without groups that ``asked``, a sum, does not name."""
     own = position.own
     opponent = position.opponent
     empty = ~(own | opponent)

@@ -1,12 +1,13 @@
 """Pattern evaluations of Othello for the search, updated from move to move.
 
-The accumulator of a ply begins with a row of 64 words: for each pattern instance of squares its table index (for a sparse one the indices
-of its two halves), the digits of which are 0 for an empty square and 1 or 2 for a disc of either player. Whose discs
-the digit 1 stands for does not change during a search, so that a move adds a row for the new disc and adds or subtracts
-one for every disc it turns. The players take turns, passes included: at even plies the discs of digit 1 belong to the
-side to move. Each pattern therefore has two tables, one for each of these readings, with the weights unfolded (an entry
-for every index; a sparse pattern's hash tables have one for every index that is known). Behind the row stand the values
-of features that are no squares, and the indices of patterns of these: small tables. Nothing of them is kept.
+The accumulator of a ply begins with a row of 64 words: for each pattern instance of squares its table index (for a
+sparse one the indices of its two halves), the digits of which are 0 for an empty square and 1 or 2 for a disc of either
+player. Whose discs the digit 1 stands for does not change during a search, so that a move adds a row for the new disc
+and adds or subtracts one for every disc it turns. The players take turns, passes included: at even plies the discs of
+digit 1 belong to the side to move. Each pattern therefore has two tables, one for each of these readings, with the
+weights unfolded (an entry for every index; a sparse pattern's hash tables have one for every index that is known).
+Behind the row stand the values of features that are no squares, and the indices of patterns of these: small tables.
+Nothing of them is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,9 +20,15 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.operations import Operations, bound
 from glem.core.evaluation.integers.accumulators import ROW_WORDS, aligned_rows, change_row, sum_entries
-from glem.core.evaluation.integers.pattern_sums import BLOCK, build_pattern_tables, dense_starts, sum_of_patterns
+from glem.core.evaluation.integers.pattern_sums import (
+    BLOCK,
+    build_pattern_tables,
+    dense_starts,
+    sum_of_patterns,
+    unfolded_weights,
+    values_in,
+)
 from glem.core.evaluation.integers.pattern_sums import PatternTables as SmallTables
-from glem.core.evaluation.integers.pattern_sums import unfolded_weights, values_in
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit, sum_of_linear
 from glem.core.evaluation.integers.sparse_sums import SparseTables, build_sparse_tables, index_words, sum_of_sparse
 from glem.core.evaluation.linear import LinearEvaluation
@@ -222,15 +229,9 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
 def _selected(
     patterns: PatternSet, folded: NDArray[np.int16], chosen: Sequence[bool]
 ) -> tuple[PatternSet, NDArray[np.int16]]:
-    """Some of the patterns, with their weights."""
-    parts = [folded[:, :0]]
-    parts += [
-        folded[:, patterns.weight_starts[place] : patterns.weight_starts[place + 1]]
-        for place, is_chosen in enumerate(chosen)
-        if is_chosen
-    ]
+    """Select patterns with their weights."""
     kept = tuple(compress(patterns.patterns, chosen))
-    return PatternSet(patterns.features, kept), np.hstack(parts)
+    return PatternSet(patterns.features, kept), folded[:, np.repeat(np.array(chosen, bool), patterns.weight_sizes)]
 
 
 def _index_steps(words: Sequence[tuple[int, ...]]) -> NDArray[np.uint16]:
