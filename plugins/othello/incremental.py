@@ -1,13 +1,11 @@
 """Pattern evaluations of Othello for the search, updated from move to move.
 
 The accumulator of a ply begins with a row of 64 words: for each pattern instance of squares its table index (for a
-sparse one the indices of its two halves), the digits of which are 0 for an empty square and 1 or 2 for a disc of either
-player. Whose discs the digit 1 stands for does not change during a search, so that a move adds a row for the new disc
-and adds or subtracts one for every disc it turns. The players take turns, passes included: at even plies the discs of
-digit 1 belong to the side to move. Each pattern therefore has two tables, one for each of these readings, with the
-weights unfolded (an entry for every index; a sparse pattern's hash tables have one for every index that is known).
-Behind the row stand the values of features that are no squares, and the indices of patterns of these: small tables.
-Nothing of them is kept.
+sparse one the indices of its two halves), the digits of which are 0 for an empty square, 1 for a disc of the side to
+move and 2 for one of the opponent. Another row has them from the opponent's view, with 1 and 2 exchanged. The players
+take turns, passes included, so that a move makes each row from the other one: it adds a disc of the other view, and
+adds or subtracts one for every disc that it turns. Between the two rows stand the values of features that are no
+squares, and the indices of patterns of these, small tables; nothing of them is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,20 +27,23 @@ from glem.core.evaluation.integers.pattern_sums import (
     values_in,
 )
 from glem.core.evaluation.integers.pattern_sums import PatternTables as SmallTables
-from glem.core.evaluation.integers.recomputing import score_limit, search_unit, sum_of_linear
+from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.integers.sparse_sums import SparseTables, build_sparse_tables, index_words, sum_of_sparse
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.features.evaluators import Evaluator
 from glem.core.patterns.patterns import PatternSet
 from glem.games.othello.rules import PASS, Position
-from glem.plugins.othello.features import groups_of, write_counts
+from glem.plugins.othello.features import FEATURES, groups_of, write_counts
 from glem.plugins.othello.phases import phase_of
 
 _SQUARES = 64
-_WIDTH = 2 * ROW_WORDS
+_COUNTS = len(FEATURES) - _SQUARES
+_WIDTH = 3 * ROW_WORDS
+_OTHER = 2 * ROW_WORDS
+"""Where the row from the opponent's view begins in an accumulator."""
 _FIRST_INDEX = ROW_WORDS + BLOCK
-"""Where the indices of small tables stand in an accumulator, behind the values of features that are no squares."""
+"""Where the indices of small tables stand, behind the values of features that are no squares."""
 
 
 class PatternTables(NamedTuple):
@@ -60,21 +61,21 @@ class PatternTables(NamedTuple):
     starts
         int32 [64]: where the table of each instance begins.
     weights
-        int16 [K * 2 * E]: the tables of every phase, first as they are read where digit 1 is the side to move.
+        int16 [K * E]: the tables of every phase, unfolded: an entry for every index.
     bias
         int64 [K].
     features
         int64: number of the game's features; 0 where no feature is read that is no square.
     asked
         int64: the groups of such features that are read, see :func:`~glem.plugins.othello.features.write_counts`.
-    linear_count, linear, linear_weights
-        int64, int32 [L], int16 [K * L]: linear features.
+    linear
+        int64 [K * F]: weights of the F features that are no squares, as linear ones.
     small
         Patterns of features that are no squares.
     limit
         int64: greatest absolute score.
     sparse
-        Sparse patterns, in both readings; the words of their halves stand behind those of the instances.
+        Sparse patterns; the words of their halves stand behind those of the instances.
     """
 
     instances: np.int64
@@ -85,9 +86,7 @@ class PatternTables(NamedTuple):
     bias: NDArray[np.int64]
     features: np.int64
     asked: np.int64
-    linear_count: np.int64
-    linear: NDArray[np.int32]
-    linear_weights: NDArray[np.int16]
+    linear: NDArray[np.int64]
     small: SmallTables
     limit: np.int64
     sparse: SparseTables
@@ -97,42 +96,36 @@ class PatternTables(NamedTuple):
 
 
 def start(position: Position, data: PatternTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of a ply: all indices from the squares."""
-    odd = np.int64(ply) & np.int64(1)
-    target = np.int64(_WIDTH) * np.int64(ply)
+    """Fill the accumulator of a ply: all indices from the squares, in both views."""
+    own = np.int64(_WIDTH) * np.int64(ply)
+    other = own + np.int64(_OTHER)
     for word in range(ROW_WORDS):
-        accumulators[target + word] = np.uint16(0)
-    change_row(accumulators, target, target, data.steps, np.int64(PASS), np.int64(0), position.own, np.int64(1) + odd)
-    change_row(
-        accumulators, target, target, data.steps, np.int64(PASS), np.int64(0), position.opponent, np.int64(2) - odd
-    )
+        accumulators[own + word] = np.uint16(0)
+        accumulators[other + word] = np.uint16(0)
+    nothing, pass_row = np.int64(0), np.int64(PASS)
+    change_row(accumulators, own, own, data.steps, pass_row, nothing, position.own, np.int64(1))
+    change_row(accumulators, own, own, data.steps, pass_row, nothing, position.opponent, np.int64(2))
+    change_row(accumulators, other, other, data.steps, pass_row, nothing, position.own, np.int64(2))
+    change_row(accumulators, other, other, data.steps, pass_row, nothing, position.opponent, np.int64(1))
 
 
 def update(before: Position, move: int, after: Position, data: PatternTables, accumulators: Any, ply: int) -> None:
-    """Fill the accumulator of the next ply: a new disc, and turned ones that change between digits 1 and 2."""
-    odd = np.int64(ply) & np.int64(1)
-    source = np.int64(_WIDTH) * np.int64(ply)
+    """Fill the accumulator of the next ply: the views change places, a disc is new, others change between 1 and 2."""
+    own = np.int64(_WIDTH) * np.int64(ply)
+    other = own + np.int64(_OTHER)
     turned = before.opponent ^ after.own
-    change_row(
-        accumulators,
-        source,
-        source + np.int64(_WIDTH),
-        data.steps,
-        np.int64(move),
-        np.int64(1) + odd,
-        turned,
-        np.int64(2) * odd - np.int64(1),
-    )
+    next_own, next_other = own + np.int64(_WIDTH), other + np.int64(_WIDTH)
+    change_row(accumulators, other, next_own, data.steps, np.int64(move), np.int64(2), turned, np.int64(1))
+    change_row(accumulators, own, next_other, data.steps, np.int64(move), np.int64(1), turned, np.int64(-1))
 
 
 def _pattern_sum(data: PatternTables, phase: np.int64, accumulators: Any, ply: int) -> np.int64:
-    table = (np.int64(2) * phase + (np.int64(ply) & np.int64(1))) * data.entries
     row = np.int64(_WIDTH) * np.int64(ply)
     total: np.int64 = data.bias[phase]
     # First those that wait for memory: the processor adds up the others meanwhile.
     if data.sparse.instances > np.int64(0):
-        total += sum_of_sparse(accumulators, row + data.instances, data.sparse, phase, np.int64(ply) & np.int64(1))
-    return total + sum_entries(accumulators, row, data.instances, data.starts, data.weights, table)
+        total += sum_of_sparse(accumulators, row + data.instances, data.sparse, phase)
+    return total + sum_entries(accumulators, row, data.instances, data.starts, data.weights, phase * data.entries)
 
 
 def static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
@@ -144,7 +137,10 @@ def static_score(position: Position, data: PatternTables, accumulators: Any, ply
         # The values of the squares would stand where the indices are; nobody asks for them.
         values = values_in(accumulators, row, data.features)
         write_counts(position, values, data.asked)
-        total += sum_of_linear(values, data.linear, data.linear_weights, data.linear_count, phase)
+        # So many, not as many as there are weights: the loop unrolls, and values need not go through memory.
+        for place in range(_COUNTS):
+            weight = data.linear[np.int64(_COUNTS) * phase + np.int64(place)]
+            total += weight * np.int64(values[np.int64(_SQUARES) + np.int64(place)])
         if data.small.instances > np.int64(0):
             total += sum_of_patterns(values, data.small, phase, accumulators, row + np.int64(_FIRST_INDEX))
     return min(max(total, -data.limit), data.limit)
@@ -195,21 +191,21 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     ):
         return None
     others = {*evaluation.linear, *(feature for instance in small.instances for feature in instance.features)}
-    weights, table_starts = _unfolded(patterns, folded)
+    weights, table_starts = unfolded_weights(patterns, folded)
+    linear = np.zeros((phases, _COUNTS), np.int64)
+    linear[:, np.array(evaluation.linear, np.intp) - _SQUARES] = played.linear
     limit = score_limit(evaluation, played.scale)
     data = PatternTables(
         instances=np.int64(dense),
         entries=np.int64(weights.shape[-1]),
         steps=_index_steps(words),
         starts=dense_starts(patterns, table_starts, ROW_WORDS),
-        sparse=build_sparse_tables(patterns, folded, (None, _exchanged)),
+        sparse=build_sparse_tables(patterns, folded),
         weights=weights.ravel(),
         bias=played.bias.astype(np.int64),
         features=np.int64(len(evaluation.learning.features) if others else 0),
         asked=np.int64(groups_of(others)),
-        linear_count=np.int64(len(evaluation.linear)),
-        linear=np.array(evaluation.linear, np.int32),
-        linear_weights=played.linear.ravel(),
+        linear=linear.ravel(),
         small=build_pattern_tables(small, small_weights),
         limit=np.int64(limit),
     )
@@ -242,22 +238,3 @@ def _index_steps(words: Sequence[tuple[int, ...]]) -> NDArray[np.uint16]:
         for power, square in enumerate(reversed(squares)):
             rows[square, place] = 3**power
     return steps
-
-
-def _unfolded(patterns: PatternSet, folded: NDArray[np.int16]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    """Weights [K, 2, E] of every index in both readings, and where the patterns' tables begin, int64 [P + 1].
-
-    The last entry is zero and belongs to no pattern.
-    """
-    weights, starts = unfolded_weights(patterns, folded)
-    both = np.stack([weights, weights], axis=1)
-    for place, size in enumerate(patterns.table_sizes.tolist()):
-        indices = _exchanged(np.arange(size), len(patterns.patterns[place].features))
-        both[:, 1, starts[place] : starts[place + 1]] = weights[:, starts[place] + indices]
-    return both, starts
-
-
-def _exchanged(indices: NDArray[np.int64], squares: int) -> NDArray[np.int64]:
-    """Exchange the digits 1 and 2 in indices of so many squares."""
-    digits = np.stack(np.unravel_index(indices, (3,) * squares))
-    return np.asarray(np.ravel_multi_index(tuple((-digits) % 3), (3,) * squares), np.int64)

@@ -200,7 +200,7 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
         )
     total = sum_entries(words, first, tables.instances, tables.starts, tables.weights, phase * tables.entries)
     if tables.sparse.instances > np.int64(0):
-        total += sum_of_sparse(words, first + tables.instances, tables.sparse, phase, np.int64(0))
+        total += sum_of_sparse(words, first + tables.instances, tables.sparse, phase)
     return total
 
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import inlined
 from glem.core.compiling.operations import Operations, bound
 from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.evaluation.integers.pattern_sums import (
@@ -140,15 +139,6 @@ def _update(before: Any, move: int, after: Any, data: WeightTables, accumulators
     """Nothing is kept."""
 
 
-@inlined
-def sum_of_linear(values: Any, features: Any, weights: Any, count: np.int64, phase: np.int64) -> np.int64:
-    """Sum of so many linear features' values times their weights in a phase: int32 [L], int16 [K * L]."""
-    total = np.int64(0)
-    for place in range(count):
-        total += np.int64(weights[phase * count + place]) * np.int64(values[features[place]])
-    return total
-
-
 def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
     row = np.int64(ply) * data.width
     values = values_in(accumulators, row, data.features)
@@ -157,7 +147,9 @@ def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int
     total: np.int64 = data.bias[phase]
     if data.patterns.instances > np.int64(0):
         total += sum_of_patterns(values, data.patterns, phase, accumulators, row + data.index_start)
-    total += sum_of_linear(values, data.linear, data.linear_weights, data.linear_count, phase)
+    for place in range(data.linear_count):
+        weight = np.int64(data.linear_weights[phase * data.linear_count + place])
+        total += weight * np.int64(values[data.linear[place]])
     if data.active.configurations > np.int64(0):
         total += sum_of_active(values, data.active, phase)
     if data.span != np.float64(0.0):

@@ -4,7 +4,6 @@ Each half of an instance's features has an index of 16 bits, a word of its own b
 keeps or computes these keeps or computes them all alike. Two words and one lookup give the weight.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +12,10 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import inlined
 from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER
 from glem.core.patterns.patterns import PatternSet
-from glem.core.patterns.sparse_patterns import half_sizes, keys_of
-from glem.core.patterns.sparse_table import SparseTable, join_tables
+from glem.core.patterns.sparse_table import join_tables
 
 _UNUSED = np.uint32(0xFFFF0000)
 _INDEX_VALUES = 1 << 16
-
-Reading = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
-"""From indices and their number of features to the indices that mean the same to another reader; its own inverse."""
 
 
 class SparseTables(NamedTuple):
@@ -31,7 +26,7 @@ class SparseTables(NamedTuple):
     instances, size
         int64: S and E.
     starts
-        int64 [readings * S]: where the offsets of each instance's table begin in each reading.
+        int64 [S]: where the offsets of each instance's table begin.
     offsets
         int32: by i1 of all tables; plus i2, a place among the E. No words lead out of an array, whatever they are.
     entries
@@ -65,44 +60,27 @@ def index_words(patterns: PatternSet) -> tuple[list[tuple[int, ...]], int]:
     return words, dense
 
 
-def build_sparse_tables(
-    patterns: PatternSet, folded: NDArray[np.int16], readings: Sequence[Reading | None] = (None,)
-) -> SparseTables:
-    """Build the tables of the sparse patterns among some, with the weights of all, int16 [K, weight_count].
-
-    For each reading, indices are looked up as it says; None reads them as they are.
-    """
+def build_sparse_tables(patterns: PatternSet, folded: NDArray[np.int16]) -> SparseTables:
+    """Build the tables of the sparse patterns among some, with the weights of all, int16 [K, weight_count]."""
     sparse = [*patterns.hash_tables]
-    tables = [_read_table(patterns, place, reading) for reading in readings for place in sparse]
+    tables = [patterns.hash_tables[place] for place in sparse]
     starts, offsets, locks, slots = join_tables(tables)
     own = [sparse.index(instance.pattern) for instance in patterns.instances if instance.pattern in sparse]
-    first_weights = np.tile(patterns.weight_starts[sparse], len(readings))
-    weights = slots + np.repeat(first_weights, [table.size for table in tables])
+    weights = slots + np.repeat(patterns.weight_starts[sparse], [table.size for table in tables])
     used = locks >= 0
     entries = np.full((len(folded), len(locks) + _INDEX_VALUES if sparse else 0), _UNUSED)
     entries[:, np.flatnonzero(used)] = (locks[used].astype(np.uint32) << 16) | folded[:, weights[used]].view(np.uint16)
     return SparseTables(
         instances=np.int64(len(own)),
         size=np.int64(entries.shape[1]),
-        starts=starts.reshape(len(readings), -1)[:, own].ravel(),
+        starts=starts[own],
         offsets=np.pad(offsets, (0, _INDEX_VALUES)).astype(np.int32),
         entries=entries.ravel(),
     )
 
 
-def _read_table(patterns: PatternSet, place: int, reading: Reading | None) -> SparseTable:
-    if reading is None:
-        return patterns.hash_tables[place]
-    pattern = patterns.patterns[place]
-    first, second = half_sizes(patterns.features, pattern)
-    keys, slots = keys_of(patterns.features, pattern)
-    half = len(pattern.features) // 2
-    firsts, seconds = reading(keys // second, half), reading(keys % second, len(pattern.features) - half)
-    return SparseTable.from_pairs(firsts, seconds, slots, first, second)
-
-
 @inlined
-def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.int64, reading: np.int64) -> np.int64:
+def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.int64) -> np.int64:
     """Sum of the weights of all sparse instances.
 
     Parameters
@@ -111,7 +89,7 @@ def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.i
         uint16 array: i1 and i2 of each instance from the word ``first`` (int64) on.
     tables
         The patterns.
-    phase, reading
+    phase
         int64.
 
     Returns
@@ -123,7 +101,7 @@ def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.i
     for instance in range(tables.instances):
         place = first + np.int64(2) * np.int64(instance)
         one, other = np.int64(words[place]), np.int64(words[place + np.int64(1)])
-        start = np.int64(tables.starts[reading * tables.instances + np.int64(instance)])
+        start = np.int64(tables.starts[instance])
         entry = np.int64(tables.entries[row + np.int64(tables.offsets[start + one]) + other])
         # A mask, not a branch: no processor predicts which contents are known.
         known = -np.int64(entry >> np.int64(16) == one)
