@@ -40,7 +40,6 @@ _TASKS = {
         "label": "Label positions by search and solver.",
         "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
         "train": "Train an evaluation from the rules of a game, generation after generation.",
-        "improve": "Make the next generation of an evaluation, from the end of the game backwards.",
     },
     "Grade on games": {
         "grade": "Grade evaluations by how well they predict the results of games.",
@@ -57,7 +56,7 @@ _TASKS = {
 
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
-_RESUMING = {"demo", "discover", "fit", "generate", "improve", "label", "learn", "train"}
+_RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
 _RESUMING |= {"match", "probcut", "relabel", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 

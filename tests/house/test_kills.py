@@ -37,8 +37,6 @@ COMMANDS = {
     "discover": f"discover {_SAMPLE} --sample 4000 --maximum-size 2 --keep 60 --gain 2 --iterations 8 --smoothing 0 "
     "--jobs 1 -o found",
     "fit": f"fit {_SAMPLE} --iterations 40 --validation 0 --jobs 1 -o f.npz",
-    "improve": "improve {data}/mobility.npz {data}/few.parquet --by depth=2,solve=6,table=1 --workers 2 -o i.npz",
-    "improve --keep": "improve {data}/mobility.npz {data}/few.parquet --by depth=2,table=1 --workers 1 --keep -o i.npz",
     "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=3 --merge --workers 2 -o l.parquet",
     "relabel": f"relabel {{data}}/some.games --game othello --workers 1 --outcomes 6 --threshold 4 -o r.parquet "
     f"--by {_LABELLER},depth=2 --again {_LABELLER},depth=3",
@@ -46,6 +44,7 @@ COMMANDS = {
     "--skip-moves 2 --keep kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
     "learn": "learn othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
     "--skip-moves 4 --resamples 10000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
+    "train": "train connect_four --generations 3 --positions 300 --depth 1 --solve 6 --pairs 4 --workers 2 -o trained",
     "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
     "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",

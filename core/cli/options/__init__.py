@@ -18,7 +18,6 @@ Name                   Meaning                                          Was
 ``--quick PLAYER``     who searches all positions first                 ``--by`` of ``relabel``
 ``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
 ``--keep N``           configurations that ``discover`` keeps
-``--keep-labels``      keep the labelled positions                      ``--keep`` of ``improve``
 ``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``
 ``--even-within``      a position is near-even up to this value         ``--window``
 ``--suspect-above``    a label is suspicious above this                 ``--threshold`` of ``relabel``

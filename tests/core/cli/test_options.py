@@ -15,7 +15,6 @@ DIFFERENT = {
     "--iterations": "each fit's own number",
     "--l2": "the unit is each fit's own",
     "--patterns": "what is used without it",
-    "--by": "improve labels with its newest evaluation",
     "--select": "what is fitted takes more positions than what is graded",
     "--even-within": "the unit is the score's own",
     "--quiet-positions": "a fit takes quiet positions, learning by grading all",

@@ -21,8 +21,6 @@ COMMANDS = [
     "label OTHER --game othello --by IN,depth=1 -o OUT",
     "relabel OTHER IN --game othello -o OUT",
     "relabel OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
-    "improve IN OTHER -o OUT",
-    "improve default OTHER IN -o OUT",
     "probcut IN OTHER -o OUT",
     "probcut default IN -o OUT",
     "evaluate IN OTHER -o OUT",
@@ -97,7 +95,6 @@ def test_another_name_of_an_input_is_refused(folder: Path, spelling: str) -> Non
             "games.train.parquet would be",
         ),
         # Inputs where work is kept.
-        ("f.npz.work/in.parquet", "improve default f.npz.work/in.parquet -o f.npz", "in.parquet lies in"),
         ("f.npz.work/in.parquet", "fit f.npz.work/in.parquet -o f.npz", "in.parquet lies in"),
         ("found/work/in.parquet", "discover found/work/in.parquet -o found", "in.parquet lies in"),
         (
