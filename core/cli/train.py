@@ -10,7 +10,6 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
-from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
@@ -45,15 +44,18 @@ def command(
     """Train an evaluation of GAME from its rules, or from games, as far as time allows.
 
     Every generation learns from positions that the best one before has labelled, and must beat it in a match. The best
-    so far is always in the folder, and plays: `glem play GAME folder/best.npz`.
+    so far is always in the folder, and plays: `glem play GAME folder/best.npz`. report.html tells the rest.
 
     Interrupted or killed, the same command continues; with more time or generations it goes on.
     """
     import os
 
+    from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.features.learning import load_learning
     from glem.core.labelling.training import BEST, TrainingSettings, train_generations
     from glem.core.positions.reading import read_all_records
+    from glem.core.report.page import write_page
+    from glem.core.report.pages.training import generation_table, render_training
 
     learning = load_learning(game_name)
     records = list(read_all_records(learning.game, list(files), keep_replay=True)) if files else []
@@ -69,22 +71,10 @@ def command(
         jobs=min(workers.workers, os.cpu_count() or 1),
         progress=display_progress(),
     )
-    table = Table.of(
-        "Generations",
-        done,
-        {
-            "": lambda each: str(each.number),
-            "positions": lambda each: f"{each.positions:,}",
-            "labels": lambda each: f"{each.labels:,}",
-            "error": lambda each: f"{each.error[-1]:.3f}",
-            "choice error": lambda each: f"{each.choice_error:.3f} +- {each.choice_error_spread:.3f}",
-            "match": lambda each: f"{each.wins}-{each.draws}-{each.losses}",
-            "Elo": lambda each: f"{each.elo.elo:+.0f} +- {each.elo.error:.0f}",
-            "best": lambda each: "yes" if each.is_best else "",
-            "Elo over nothing": lambda each: f"{each.rating:+.0f}",
-            "linear only": lambda each: ", ".join(each.linear_phases),
-        },
-    )
     best = Path(output) / BEST
     reached = f"the best evaluation is {best}" if best.exists() else "no generation beats an empty evaluation yet"
-    print_result({"output": output, "generations": [attrs.asdict(each) for each in done]}, (table, reached))
+    if done:
+        page = render_training(done, LinearEvaluation.load(best) if best.exists() else None)
+        write_page(page, Path(output) / "report.html")
+    generations_found = [attrs.asdict(each) for each in done]
+    print_result({"output": output, "generations": generations_found}, (generation_table(done), reached))

@@ -261,10 +261,10 @@ class LinearEvaluation:
         return f"LinearEvaluation({self.learning.game.name}: {', '.join(parts) or 'no weights'}, {self.unit})"
 
     def _repr_html_(self) -> str:
-        return self.strongest_weights(repr(self))
+        return self.strongest_weights(repr(self)).html()
 
-    def strongest_weights(self, caption: str) -> str:
-        """Write the items of greatest weight as an HTML table: of each pattern one, and single others."""
+    def strongest_weights(self, caption: str) -> Table:
+        """List the items of greatest weight: of each pattern one, and single others."""
         features, names, configurations = self.learning.features, self.learning.phases.names, self.configurations
         found: list[tuple[float, int, str]] = []
 
@@ -288,7 +288,7 @@ class LinearEvaluation:
         add(self.linear_weights, lambda place: features[self.linear[place]].name, _SHOWN)
         found.sort(key=lambda item: -abs(item[0]))
         rows = [(text, names[phase], f"{weight:+.3f}") for weight, phase, text in found[:_SHOWN] if weight]
-        return Table(caption, ("strongest", "phase", "weight"), rows).html()
+        return Table(caption, ("strongest", "phase", "weight"), rows)
 
     @property
     def unit(self) -> str:

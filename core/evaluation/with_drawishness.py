@@ -81,7 +81,7 @@ class ResultEvaluation:
 
     def _repr_html_(self) -> str:
         value = self.value.strongest_weights(f"value {self.value!r}, scale {self.scale:g}")
-        return value + self.drawishness.strongest_weights(f"drawishness {self.drawishness!r}")
+        return value.html() + self.drawishness.strongest_weights(f"drawishness {self.drawishness!r}").html()
 
     @classmethod
     def with_constant_drawishness(cls, value: LinearEvaluation, drawishness: float) -> Self:

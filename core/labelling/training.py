@@ -5,8 +5,8 @@ one learns from quick games of the best evaluation so far, whose positions its s
 label; it has twice as many positions as the one before. A match with a sequential test against the best so far decides
 whether it takes its place: an evaluation with a smaller error need not play better.
 
-All files of a folder depend on the settings alone: not on workers, nor on kills, nor on how many generations were asked
-for at once.
+All files of a folder depend on the settings alone, but for the seconds in them: not on workers, nor on kills, nor on
+how many generations were asked for at once.
 """
 
 import json
@@ -129,6 +129,8 @@ class Generation:
         Elo over an evaluation that calls all positions even: sum of the differences of the matches that were won.
     linear_phases
         Names of phases that have only a linear fit.
+    seconds
+        Since the generation began, or since the last interruption of it.
     """
 
     number: int
@@ -146,6 +148,7 @@ class Generation:
     is_best: bool
     rating: float
     linear_phases: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 def train_generations(
@@ -243,7 +246,7 @@ class _Training:
 
     def next(self) -> None:
         """Make one more generation; what a killed run has finished of it is not made again."""
-        number = len(self.done)
+        number, began = len(self.done), time.monotonic()
         self._label(number)
         games, count, _ = self._facts(number)
         evaluation, labels, errors, linear = self._fit(number)
@@ -260,7 +263,7 @@ class _Training:
         choice_error, spread = self._choice_error(evaluation)
         found = Generation(
             number, games, count, labels, errors, choice_error, spread, pairing.wins, pairing.draws, pairing.losses,
-            pairing.elo, str(result.sprt.verdict), is_best, rating, linear,
+            pairing.elo, str(result.sprt.verdict), is_best, rating, linear, round(time.monotonic() - began, 1),
         )  # fmt: skip
         if is_best:
             evaluation.save(self.folder / BEST)

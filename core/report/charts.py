@@ -225,6 +225,7 @@ def point_chart(
     description: str,
     *,
     doublings: bool = False,
+    quantity: str = "grade",
 ) -> list[Element]:
     """Draw grades over something with their intervals and straight lines.
 
@@ -242,6 +243,8 @@ def point_chart(
         Of the whole chart, for those who do not see it.
     doublings
         Whether the axis, and the places of the lines, go by the logarithm to base 2.
+    quantity
+        What stands in the place of the grades.
     """
 
     def draw(figure: Figure, _: int) -> Sequence[Spot]:
@@ -260,7 +263,7 @@ def point_chart(
                 ends = [min(places), max(places)]
                 heights = [intercept + slope * (math.log2(end) if doublings else end) for end in ends]
                 axes.plot(ends, heights, color=colour, linewidth=1.2)
-        axes.set_ylabel("grade")
+        axes.set_ylabel(quantity)
         axes.locator_params(axis="y", nbins=6)
         if doublings:
             axes.set_xscale("log", base=10)
