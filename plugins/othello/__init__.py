@@ -50,7 +50,10 @@ OTHELLO = Learning(
     features=FEATURES,
     phases=PHASES,
     pattern_sets=PATTERN_SETS,
-    linear=("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility"),
+    linear=(
+        *("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility", "parity"),
+        *("frontier", "opponent_frontier", "corner_moves", "opponent_corner_moves"),
+    ),
     baselines={"constant": (), "disc difference": ("disc_difference",), "mobility": ("mobility", "opponent_mobility")},
     label_unit="discs",
     make_evaluator=_make_evaluator,
