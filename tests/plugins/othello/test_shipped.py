@@ -48,7 +48,7 @@ def test_rounding_again_changes_nothing(evaluation: LinearEvaluation) -> None:
 
 
 def test_it_tells_what_it_was_fitted_to(evaluation: LinearEvaluation) -> None:
-    assert evaluation.provenance["command"] == "improve"
+    assert evaluation.provenance["command"] == "fit"
     assert evaluation.provenance["labels"] == "search"
     assert "shipped_evaluation" in evaluation.provenance["positions"]
 
