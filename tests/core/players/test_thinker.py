@@ -152,6 +152,26 @@ def test_a_player_forgets_the_games_before(othello: Game, mobility: str) -> None
     assert (fresh.move, fresh.score, fresh.nodes) == (first.move, first.score, first.nodes)
 
 
+def test_a_new_game_is_searched_and_solved_as_by_a_new_player(
+    othello: Game, mobility: str, endgames: list[Any]
+) -> None:
+    """Through all eras of both tables and into the next ones, whose numbers the entries of the first ones have."""
+    player = make(othello, mobility, f"depth=4,table=1,solve={EMPTIES}")
+    asked = [othello.initial_position, endgames[0], endgames[1]]
+    found_in_games = []
+    for number in range(300):
+        player.new_game(number)
+        # In every third game something else is known before, which the other games must not hear of.
+        if number % 3:
+            player.choose(asked[number % 3], [], None)
+            player.choose(endgames[number % len(endgames)], [], None)
+            player.new_game(number)
+        found = [player.choose(position, [], None) for position in asked]
+        found_in_games.append([(choice.move, choice.score, choice.nodes) for choice in found])
+    assert found_in_games == found_in_games[:1] * len(found_in_games)
+    assert all(nodes > 1 for _, _, nodes in found_in_games[0])
+
+
 def test_the_only_move_is_played_at_once(othello: Game, mobility: str) -> None:
     position: Any = othello.initial_position
     player = make(othello, mobility, "depth=3")
