@@ -1,9 +1,10 @@
 """Exact values of positions near the end of the game: what a game's solver promises."""
 
-import threading
 from typing import Any, Protocol
 
 from attrs import define
+
+from glem.core.tasks.stop import Stop
 
 
 @define(frozen=True)
@@ -49,7 +50,7 @@ class Solver(Protocol):
         result_only: bool = False,
         nodes: int | None = None,
         seconds: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Solution:
         """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1)."""
         ...

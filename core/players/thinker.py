@@ -1,6 +1,5 @@
 """The player that searches, and solves near the end: evaluation, selective search and solver are put together here."""
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
+from glem.core.tasks.stop import Stop
 
 _DEPTH_BEFORE_SOLVING = 8
 """Enough to show something at once where a solver then finds the truth."""
@@ -94,7 +94,7 @@ class Thinker:
         return self._solver if self._solver is not None and self._solver.plies_left(position) <= moves_left else None
 
     def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: Stop | None = None
     ) -> MoveChoice:
         """Choose a move: the only one, a solved one near the end, or the best one that the search found."""
         begin = time.perf_counter()
@@ -127,9 +127,7 @@ class Thinker:
             result=-1 if solution is not None and solution.exact else None,
         )
 
-    def _solved_move(
-        self, position: Any, limits: Limits, stop: threading.Event | None, *, result_only: bool
-    ) -> Solution | None:
+    def _solved_move(self, position: Any, limits: Limits, stop: Stop | None, *, result_only: bool) -> Solution | None:
         """Solve a position that is near enough to the end, in a share of the time and the nodes."""
         solver = self.solver_for(position, max(self.spec.solve_from, self.spec.result_from))
         if solver is None:
@@ -193,7 +191,7 @@ class Thinker:
         limits: Limits,
         *,
         lines: int,
-        stop: threading.Event,
+        stop: Stop,
         previous: Sequence[Any] = (),
         on_iteration: Callable[[SearchResult], None] | None = None,
         exclude: Sequence[int] = (),
@@ -242,7 +240,7 @@ class Thinker:
         position: Any,
         limits: Limits,
         lines: int,
-        stop: threading.Event,
+        stop: Stop,
         glance: SearchResult,
     ) -> SearchResult | None:
         """Solve every move; None when that was not finished within the limits or was stopped."""

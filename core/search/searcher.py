@@ -1,6 +1,6 @@
 """Searching a position: iterative deepening, limits, several lines."""
 
-import threading
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,9 +15,10 @@ from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
-from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, relayed, usual_seconds
+from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
 from glem.core.search.table import AGES, ERAS, GREATEST_SCORE, new_table
+from glem.core.tasks.stop import Stop
 
 _MOST_DEPTH = 120
 _EARLIER_POSITIONS = 1024
@@ -206,7 +207,7 @@ class Searcher:
         limits: Limits,
         *,
         lines: int = 1,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
         previous: Sequence[Any] = (),
         on_iteration: Callable[[SearchResult], None] | None = None,
         window: tuple[int, int] | None = None,
@@ -250,7 +251,7 @@ class Searcher:
         if not root.choices:
             return self._final_result(position, began)
         result: SearchResult | None = None
-        with relayed(stop, state.stop):
+        with contextlib.nullcontext() if stop is None else stop.relayed(state.stop):
             for depth in range(1, deepest + 1):
                 result = self._iterate(root, depth, result, began)
                 if result.stopped:
@@ -283,9 +284,7 @@ class Searcher:
             plies_left=int(rules["plies_left"](position)) if "plies_left" in rules else None,
         )
 
-    def _begin(
-        self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: threading.Event | None
-    ) -> int:
+    def _begin(self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: Stop | None) -> int:
         """Prepare the state; the greatest depth to search."""
         state, game = self.state, self.game
         counters = state.counters

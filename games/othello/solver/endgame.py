@@ -1,6 +1,6 @@
 """The solver as the rest of glem uses it: one position at a time, with limits."""
 
-import threading
+import contextlib
 import time
 from typing import Any
 
@@ -11,7 +11,7 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
-from glem.core.search.results import relayed
+from glem.core.tasks.stop import Stop
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, listed_moves
 from glem.games.othello.solver import workspace as places
@@ -85,7 +85,7 @@ class EndgameSolver:
         result_only: bool = False,
         nodes: int | None = None,
         seconds: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Solution:
         """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1).
 
@@ -124,7 +124,7 @@ class EndgameSolver:
         counters[places.BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
         self._workspace.stop[0] = 0
-        with relayed(stop, self._workspace.stop):
+        with contextlib.nullcontext() if stop is None else stop.relayed(self._workspace.stop):
             score, variation = self._search(position, signs)
         stopped = bool(counters[places.STOPPED])
         if stopped and not variation:

@@ -1,6 +1,5 @@
 """Thinkers: lines that they search or solve, and moves that they choose."""
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.tasks.stop import Stop
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from tests.core.evaluation.evaluator_scores import random_line
@@ -45,7 +45,7 @@ def analyse(
     thinker: Thinker, position: Any, limits: Limits, *, lines: int = 60
 ) -> tuple[SearchResult, list[SearchResult]]:
     seen: list[SearchResult] = []
-    found = thinker.analyse(position, limits, lines=lines, stop=threading.Event(), on_iteration=seen.append)
+    found = thinker.analyse(position, limits, lines=lines, stop=Stop(), on_iteration=seen.append)
     return found, seen
 
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_solved_within_the_limits_is_searched(
 
 def test_a_stop_before_solving_leaves_what_was_searched(othello: Game, spec: PlayerSpec, endgames: list[Any]) -> None:
     thinker = Thinker(othello, attrs.evolve(spec, solve_from=EMPTIES))
-    stop = threading.Event()
+    stop = Stop()
     found = thinker.analyse(endgames[0], Limits(depth=1), lines=1, stop=stop, on_iteration=lambda analysis: stop.set())
     assert found.lines
     assert not found.proven

@@ -16,6 +16,7 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
+from glem.core.tasks.stop import Stop
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver, Techniques
@@ -168,7 +169,7 @@ def test_limits_and_a_stop_end_the_search_soon(othello: Game):
     begun = time.thread_time()
     assert not solver.solve(position, seconds=0.05).exact
     assert time.thread_time() - begun < 1
-    stop = threading.Event()
+    stop = Stop()
     timer = threading.Timer(0.1, stop.set)
     timer.start()
     assert not solver.solve(position, stop=stop).exact
