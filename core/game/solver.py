@@ -37,7 +37,11 @@ class Solution:
 
 
 class Solver(Protocol):
-    """Finds exact values of positions near the end; holds a hash table, so that one thread at a time may use it."""
+    """Finds exact values of positions near the end; holds a hash table, so that one thread at a time may use it.
+
+    A solver may besides tell ``usual_nodes(plies_left, *, result_only=False)``, the positions that a solution visits as
+    a rule: players on a clock then solve from where that fits into their time.
+    """
 
     def plies_left(self, position: Any) -> int:
         """Upper bound on the moves left, forced passes excluded: how hard the position is."""

@@ -151,7 +151,7 @@ def _provenance(
         "positions": f"{sum(found.given):,} of {len(positions):,} from {', '.join(positions.sources)}"[:2000],
         FITTED_FILES: first.provenance.get(FITTED_FILES, ""),
         "labels": f"search; {sum(found.labelled):,} with those of positions that were added",
-        "labelled by": f"the newest generation, {limits}, solve={labeller.solve_from}",
+        "labelled by": f"the newest generation, {limits}, solve={labeller.solve_from or 0}",
         "fitter": repr(settings.fit.fitter),
         "l2": f"{settings.fit.l2:g}",
         "smoothing": f"{settings.fit.smoothing:g}",

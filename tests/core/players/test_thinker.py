@@ -152,6 +152,41 @@ def test_a_player_forgets_the_games_before(othello: Game, mobility: str) -> None
     assert (fresh.move, fresh.score, fresh.nodes) == (first.move, first.score, first.nodes)
 
 
+@pytest.mark.parametrize(
+    ("text", "empties"),
+    # A thousand times the seconds, nine empty squares more; a number of moves, or no time, has its way.
+    [("seconds=0.002", 12), ("seconds=2", 21), ("seconds=2,solve=9", 9), ("seconds=2,solve=0", 0), ("depth=4", 0)],
+)
+def test_positions_are_solved_from_where_it_is_likely_to_fit_into_the_time(
+    othello: Game, mobility: str, text: str, empties: int
+) -> None:
+    player = Thinker(othello, parse_player(f"{mobility},{text},table=1"))
+    line = random_line(othello, np.random.default_rng(3))[0]
+    solved = [
+        64 - int(position.own | position.opponent).bit_count()
+        for position in line
+        if player.solver_for(position, player.spec.limits.seconds) is not None
+    ]
+    assert max(solved, default=0) == empties
+
+
+def test_a_move_on_a_clock_is_solved_exactly_or_for_the_result(
+    othello: Game, mobility: str, endgames: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player = make(othello, mobility, "clock=60")
+    assert isinstance(player, Thinker)
+    alone = Thinker(othello, parse_player(f"{mobility},depth=1,solve={EMPTIES}"))
+    for position in endgames:
+        exact = player.choose(position, [], Clock(60.0))
+        assert exact.exact and exact.score == alone.choose(position, [], None).score
+    monkeypatch.setattr(player, "_usual_nodes", lambda _left, *, result_only=False: 0.0 if result_only else 1e30)
+    for position in endgames:
+        found = player.choose(position, [], Clock(60.0))
+        assert found.result == np.sign(alone.choose(position, [], None).score)
+    monkeypatch.setattr(player, "_usual_nodes", lambda _left, *, result_only=False: 1e30)
+    assert player.choose(endgames[0], [], Clock(60.0)).result is None
+
+
 def test_a_new_game_is_searched_and_solved_as_by_a_new_player(
     othello: Game, mobility: str, endgames: list[Any]
 ) -> None:
