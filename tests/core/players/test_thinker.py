@@ -181,8 +181,7 @@ def test_a_move_on_a_clock_is_solved_exactly_or_for_the_result(
         assert exact.exact and exact.score == alone.choose(position, [], None).score
     monkeypatch.setattr(player, "_usual_nodes", lambda _left, *, result_only=False: 0.0 if result_only else 1e30)
     for position in endgames:
-        found = player.choose(position, [], Clock(60.0))
-        assert found.result == np.sign(alone.choose(position, [], None).score)
+        assert player.choose(position, [], Clock(60.0)).result == alone.choose(position, [], None).result
     monkeypatch.setattr(player, "_usual_nodes", lambda _left, *, result_only=False: 1e30)
     assert player.choose(endgames[0], [], Clock(60.0)).result is None
 
