@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.players.spec import PlayerSpec
 
-_INTERRUPTED = 130
-
 
 @options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp")
 @playing.game
@@ -28,6 +26,7 @@ def command(game: Game, name: str, player: PlayerSpec) -> None:
     """
     import io
     import os
+    import signal
     import sys
     from concurrent.futures import ThreadPoolExecutor
 
@@ -73,7 +72,7 @@ def command(game: Game, name: str, player: PlayerSpec) -> None:
         except KeyboardInterrupt:
             # The other thread may think for long or wait for a line for ever.
             sys.stdout.flush()
-            os._exit(_INTERRUPTED)
+            os._exit(128 + signal.SIGINT)
     if engine.preparing is not None:
         # Whoever says quit does not wait for machine code that may still be made, nor for what Python tidies up. Files
         # of the cache are never half written, and programs that are players end with this process.
