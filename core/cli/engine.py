@@ -26,7 +26,9 @@ def command(game: Game, name: str, player: PlayerSpec) -> None:
     """
     import io
     import os
+    import signal
     import sys
+    from concurrent.futures import ThreadPoolExecutor
 
     from glem.core.cli.compiling_ahead import SEARCH, compile_ahead
     from glem.core.errors import BadInputError
@@ -62,7 +64,15 @@ def command(game: Game, name: str, player: PlayerSpec) -> None:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
-    protocol.serve(engine, lines, write)
+    # The main thread hears Ctrl-C while compiled code runs in another, which is made here and not for every move.
+    with ThreadPoolExecutor(1, "protocol") as executor:
+        serving = executor.submit(protocol.serve, engine, lines, write)
+        try:
+            serving.result()
+        except KeyboardInterrupt:
+            # The other thread may think for long or wait for a line for ever.
+            sys.stdout.flush()
+            os._exit(128 + signal.SIGINT)
     if engine.preparing is not None:
         # Whoever says quit does not wait for machine code that may still be made, nor for what Python tidies up. Files
         # of the cache are never half written, and programs that are players end with this process.

@@ -1,9 +1,10 @@
 """Exact values of positions near the end of the game: what a game's solver promises."""
 
-import threading
 from typing import Any, Protocol
 
 from attrs import define
+
+from glem.core.tasks.stop import Stop
 
 
 @define(frozen=True)
@@ -36,7 +37,11 @@ class Solution:
 
 
 class Solver(Protocol):
-    """Finds exact values of positions near the end; holds a hash table, so that one thread at a time may use it."""
+    """Finds exact values of positions near the end; holds a hash table, so that one thread at a time may use it.
+
+    A solver may besides tell ``usual_nodes(plies_left, *, result_only=False)``, the positions that a solution visits as
+    a rule: players on a clock then solve from where that fits into their time.
+    """
 
     def plies_left(self, position: Any) -> int:
         """Upper bound on the moves left, forced passes excluded: how hard the position is."""
@@ -49,7 +54,7 @@ class Solver(Protocol):
         result_only: bool = False,
         nodes: int | None = None,
         seconds: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Solution:
         """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1)."""
         ...

@@ -20,6 +20,7 @@ from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
+from glem.core.tasks.stop import Stop
 
 _Result = TypeVar("_Result")
 
@@ -322,7 +323,7 @@ class Engine:
             self._player.new_game()
 
     def choose(
-        self, *, clock: Clock | None = None, stop: threading.Event | None = None, answers_interrupt: bool = False
+        self, *, clock: Clock | None = None, stop: Stop | None = None, answers_interrupt: bool = False
     ) -> MoveChoice:
         """Let the player choose a move; it is not played.
 
@@ -347,7 +348,7 @@ class Engine:
         assert player is not None
         return _interruptibly(
             lambda event: player.choose(self.position, self.previous, clock, stop=event),
-            stop or threading.Event(),
+            stop or Stop(),
             answers_interrupt=answers_interrupt,
         )
 
@@ -366,7 +367,7 @@ class Engine:
         *,
         lines: int = 1,
         limits: Limits | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
         on_iteration: Callable[[SearchResult], None] | None = None,
         exclude: Sequence[int] = (),
     ) -> SearchResult:
@@ -403,7 +404,7 @@ class Engine:
                 on_iteration=on_iteration,
                 exclude=exclude,
             ),
-            stop or threading.Event(),
+            stop or Stop(),
         )
 
     @property
@@ -416,10 +417,10 @@ class Engine:
         return line_text(self.prepare_analysis().evaluation, line)
 
 
-def _interruptibly(
-    task: Callable[[threading.Event], _Result], stop: threading.Event, *, answers_interrupt: bool = False
-) -> _Result:
-    """Run a task in a thread of its own, so that Ctrl-C is heard while compiled code runs."""
+def _interruptibly(task: Callable[[Stop], _Result], stop: Stop, *, answers_interrupt: bool = False) -> _Result:
+    """Run a task; out of the main thread, which alone hears Ctrl-C, but not while it runs compiled code."""
+    if threading.current_thread() is not threading.main_thread():
+        return task(stop)
     with ThreadPoolExecutor(1, "engine") as executor:
         running = executor.submit(task, stop)
         try:

@@ -1,12 +1,12 @@
 """What a player is to those who let it play: something that chooses moves."""
 
-import threading
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from attrs import define
 
 from glem.core.search.results import Clock
+from glem.core.tasks.stop import Stop
 
 
 @define(frozen=True)
@@ -58,7 +58,7 @@ class Player(Protocol):
         ...
 
     def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: Stop | None = None
     ) -> MoveChoice:
         """Choose a legal move in a position that is not over.
 

@@ -70,7 +70,8 @@ class PlayerSpec:
     limits
         Of each search. A clock here is the player's time for a whole game.
     solve_from
-        Positions with at most so many moves left are solved exactly; 0 for never.
+        Positions with at most so many moves left are solved exactly; 0 for never. None is 0 too, but for moves limited
+        by time without ``result_from``: they are solved, exactly or for the result, where that is likely to fit in.
     result_from
         Positions with at most so many moves left are solved for win, draw or loss; 0 for never.
     selective
@@ -92,7 +93,7 @@ class PlayerSpec:
     kind: str = SEARCH
     evaluation: str = DEFAULT_EVALUATION
     limits: Limits = field(factory=Limits)
-    solve_from: int = 0
+    solve_from: int | None = None
     result_from: int = 0
     selective: bool = True
     probcut: str = ""
@@ -112,7 +113,7 @@ class PlayerSpec:
             ("table", self.table_mb, 1),
             ("seed", self.seed, 0),
         ):
-            if value < least:
+            if value is not None and value < least:
                 raise BadInputError(f"{what} of player {self.name!r} must be at least {least}, got {value}")
         if self.kind == SEARCH and self.evaluation == MOBILITY:
             raise BadInputError(f"player {self.name!r}: evaluation=mobility is for greedy players; name a file")

@@ -1,6 +1,5 @@
 """The player that searches, and solves near the end: evaluation, selective search and solver are put together here."""
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ from glem.core.search.results import Bound, Clock, Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
+from glem.core.tasks.stop import Stop
 
 _DEPTH_BEFORE_SOLVING = 8
 """Enough to show something at once where a solver then finds the truth."""
@@ -27,6 +27,13 @@ _DEPTH_BEFORE_SOLVING = 8
 _SOLVING_SHARE_OF_MOVE = 0.5
 _SOLVING_SHARE_OF_CLOCK = 0.25
 """A solved position makes the rest of the game cheap; one that is not solved in its share must still be searched."""
+
+_SURE = 2.0
+"""Positions of equal moves left differ: a share of time must be so often what solving takes as a rule."""
+_FIRST_RATE = 8e6
+"""Positions a second that a solver visits, until it has shown its own rate."""
+_LEAST_MEASURED = 20_000
+"""Positions, in fewer of which it does not show."""
 
 _LEAST_SECONDS = 1e-3
 
@@ -65,8 +72,15 @@ class Thinker:
         )
         self.searcher = Searcher(game, self.evaluator, settings)
         self._solver: Solver | None = None
+        self._usual_nodes: Callable[..., float] | None = None
+        """Where positions are solved that fit into a time, what solving takes."""
+        self._rate = _FIRST_RATE
+        is_timed = spec.limits.seconds is not None or spec.limits.clock is not None
         if spec.solve_from or spec.result_from:
             self._solver = solver_of(game, self.evaluator, spec.table_mb)
+        elif spec.solve_from is None and is_timed and game.make_solver is not None:
+            self._solver = solver_of(game, self.evaluator, spec.table_mb)
+            self._usual_nodes = getattr(self._solver, "usual_nodes", None)
 
     def new_game(self, number: int = 0) -> None:
         """Forget everything: what is found then does not depend on what was asked before."""
@@ -79,31 +93,35 @@ class Thinker:
 
     def warm_up(self) -> None:
         """Compile, or load, all machine code before a clock runs."""
-        game, last = self.game, self.game.initial_position
-        self.searcher.search(last, Limits(depth=1))
+        self.searcher.search(self.game.initial_position, Limits(depth=1))
         if self._solver is not None:
-            position = last
-            while not game.is_over(position):
-                last, position = position, game.play(position, game.list_legal_moves(position)[0])
+            # Far from the end, where solvers use all of their code.
             for result_only in (False, True):
-                self._solver.solve(last, result_only=result_only)
+                self._solver.solve(self.game.initial_position, result_only=result_only, nodes=1)
         self.new_game()
 
-    def solver_for(self, position: Any, moves_left: int) -> Solver | None:
-        """Return the solver where a position has at most so many moves left."""
-        return self._solver if self._solver is not None and self._solver.plies_left(position) <= moves_left else None
+    def solver_for(self, position: Any, seconds: float | None = None, *, result_only: bool = False) -> Solver | None:
+        """Return the solver where few moves are left, or, on a clock, where so many seconds are likely to do."""
+        solver = self._solver
+        if solver is None:
+            return None
+        left = solver.plies_left(position)
+        if self._usual_nodes is not None and seconds is not None:
+            is_near = self._usual_nodes(left, result_only=result_only) * _SURE <= seconds * self._rate
+        else:
+            is_near = left <= ((self.spec.result_from if result_only else self.spec.solve_from) or 0)
+        return solver if is_near else None
 
     def choose(
-        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: threading.Event | None = None
+        self, position: Any, previous: Sequence[Any], clock: Clock | None, *, stop: Stop | None = None
     ) -> MoveChoice:
         """Choose a move: the only one, a solved one near the end, or the best one that the search found."""
         begin = time.perf_counter()
         moves = self.game.list_legal_moves(position)
         if len(moves) == 1:
             return MoveChoice(moves[0], seconds=time.perf_counter() - begin)
-        limits = attrs.evolve(self.spec.limits, clock=clock or self.spec.limits.clock)
-        exact = self.solver_for(position, self.spec.solve_from) is not None
-        solution = self._solved_move(position, limits, stop, result_only=not exact)
+        limits = self.spec.limits if clock is None else attrs.evolve(self.spec.limits, clock=clock)
+        exact, solution = self._solved_move(position, limits, stop)
         nodes = 0 if solution is None else solution.nodes
         if solution is not None and solution.exact and solution.move is not None and (exact or solution.score >= 0):
             return MoveChoice(
@@ -127,13 +145,14 @@ class Thinker:
             result=-1 if solution is not None and solution.exact else None,
         )
 
-    def _solved_move(
-        self, position: Any, limits: Limits, stop: threading.Event | None, *, result_only: bool
-    ) -> Solution | None:
-        """Solve a position that is near enough to the end, in a share of the time and the nodes."""
-        solver = self.solver_for(position, max(self.spec.solve_from, self.spec.result_from))
-        if solver is None:
-            return None
+    def _solved_move(self, position: Any, limits: Limits, stop: Stop | None) -> tuple[bool, Solution | None]:
+        """Solve a position that is near enough to the end, in a share of the time and the nodes.
+
+        Returns
+        -------
+        exact, solution
+            Whether its exact score was asked for; None where it was not near enough.
+        """
         shares = []
         if limits.seconds is not None:
             shares.append(limits.seconds * _SOLVING_SHARE_OF_MOVE)
@@ -141,13 +160,21 @@ class Thinker:
             remaining = limits.clock.remaining
             share = remaining * _SOLVING_SHARE_OF_CLOCK + limits.clock.increment
             shares.append(min(share, remaining * _SOLVING_SHARE_OF_MOVE))
-        return solver.solve(
+        seconds = max(min(shares), _LEAST_SECONDS) if shares else None
+        exact = self.solver_for(position, seconds) is not None
+        solver = self.solver_for(position, seconds, result_only=not exact)
+        if solver is None:
+            return exact, None
+        solution = solver.solve(
             position,
-            result_only=result_only,
+            result_only=not exact,
             nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE_OF_MOVE), 1),
-            seconds=max(min(shares), _LEAST_SECONDS) if shares else None,
+            seconds=seconds,
             stop=stop,
         )
+        if solution.nodes > _LEAST_MEASURED:
+            self._rate = solution.nodes / solution.seconds
+        return exact, solution
 
     def judge(self, position: Any, *, fresh: bool = False) -> MoveChoice:
         """Judge a position by the solver where it is near enough to the end, else by a search within the limits.
@@ -168,7 +195,7 @@ class Thinker:
         """
         limit = self.evaluator.limit / self.evaluator.steps_per_unit
         is_odds = self.evaluation.link == LOGISTIC
-        solver = self.solver_for(position, self.spec.solve_from)
+        solver = self.solver_for(position)
         if fresh:
             (self.searcher if solver is None else solver).clear()
         begin = time.perf_counter()
@@ -193,7 +220,7 @@ class Thinker:
         limits: Limits,
         *,
         lines: int,
-        stop: threading.Event,
+        stop: Stop,
         previous: Sequence[Any] = (),
         on_iteration: Callable[[SearchResult], None] | None = None,
         exclude: Sequence[int] = (),
@@ -223,7 +250,7 @@ class Thinker:
                 position, limits, lines=lines, stop=stop, previous=previous, on_iteration=on_iteration, exclude=exclude
             )
 
-        solver = self.solver_for(position, self.spec.solve_from)
+        solver = self.solver_for(position, limits.seconds and limits.seconds * _SOLVING_SHARE_OF_MOVE)
         if exclude or solver is None or self.evaluator.result_only or limits.clock is not None:
             return search(limits)
         glance = search(Limits(min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING), limits.nodes))
@@ -242,7 +269,7 @@ class Thinker:
         position: Any,
         limits: Limits,
         lines: int,
-        stop: threading.Event,
+        stop: Stop,
         glance: SearchResult,
     ) -> SearchResult | None:
         """Solve every move; None when that was not finished within the limits or was stopped."""

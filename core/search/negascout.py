@@ -216,7 +216,7 @@ def score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any, 
     for place in range(start, start + count):
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
-        known = find_entry(state.table, state.table_mask, stored_key(rules, after))
+        known = find_entry(state.table, state.table_mask, state.counters[AT.ERA], stored_key(rules, after))
         if known == np.uint64(0) or entry_bound(known) & np.int64(UPPER_BOUND) == np.int64(0):
             continue
         score = -entry_score(known)
@@ -354,7 +354,7 @@ def negascout(
     key = np.uint64(0)
     if uses_table:
         key = stored_key(rules, position)
-        known = find_entry(state.table, state.table_mask, key)
+        known = find_entry(state.table, state.table_mask, counters[AT.ERA], key)
         if known != np.uint64(0):
             table_move = entry_move(known)
             if not is_open and ply > np.int64(0) and entry_depth(known) >= depth:
@@ -468,6 +468,6 @@ def negascout(
             score = best + ply
         elif best < -state.proven:
             score = best - ply
-        data = pack_entry(score, best_move, depth, bound, counters[AT.AGE])
+        data = pack_entry(counters[AT.ERA], score, best_move, depth, bound, counters[AT.AGE])
         store_entry(state.table, state.table_mask, key, data)
     return best

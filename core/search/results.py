@@ -1,13 +1,8 @@
 """What a search is given, when it ends, and what it returns."""
 
-import contextlib
-import threading
-from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
 
 from attrs import define
-from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
@@ -17,7 +12,6 @@ _INCREMENT_SHARE = 0.75
 _MOST_SHARES = 3.0
 _MOST_OF_CLOCK = 0.5
 _OVERHEAD_SECONDS = 0.02
-_STOP_CHECK_SECONDS = 0.05
 _MOST_NODES = 1 << 62
 _MOST_SECONDS = 1e9
 """Some thirty years; nanoseconds are counted in 64 bits."""
@@ -107,39 +101,6 @@ def longest_seconds(clock: Clock, plies_left: int | None) -> float:
     """When a search on a clock is stopped: after three usual shares, or half of what is left if that is sooner."""
     left = max(clock.remaining - _OVERHEAD_SECONDS, clock.remaining / 2)
     return min(_MOST_SHARES * usual_seconds(clock, plies_left), _MOST_OF_CLOCK * left)
-
-
-@contextlib.contextmanager
-def relayed(stop: threading.Event | None, flag: NDArray[Any]) -> Iterator[None]:
-    """Set a flag that a kernel reads when another thread sets an event, as long as the block lasts.
-
-    Parameters
-    ----------
-    stop
-        The event; None for none.
-    flag
-        Whole number [1], set to 1.
-    """
-    if stop is None:
-        yield
-        return
-    lock, finished = threading.Lock(), threading.Event()
-
-    def watch() -> None:
-        while not finished.is_set():
-            if stop.wait(_STOP_CHECK_SECONDS):
-                # Under the lock: the flag of a later search must not be set.
-                with lock:
-                    if not finished.is_set():
-                        flag[0] = 1
-                return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        with lock:
-            finished.set()
 
 
 @define(frozen=True)

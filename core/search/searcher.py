@@ -1,6 +1,6 @@
 """Searching a position: iterative deepening, limits, several lines."""
 
-import threading
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,15 +15,15 @@ from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
-from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, relayed, usual_seconds
+from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
-from glem.core.search.table import AGES, new_table
+from glem.core.search.table import AGES, ERAS, GREATEST_SCORE, new_table
+from glem.core.tasks.stop import Stop
 
 _MOST_DEPTH = 120
 _EARLIER_POSITIONS = 1024
 _NEVER = 1 << 62
 _BILLION = 1_000_000_000
-_MOST_STEPS = 1 << 29
 _MOST_MOVES = 65535
 
 _COMPILED_POLL_NODES = 1000
@@ -132,6 +132,7 @@ class Searcher:
         self.plain = plain
         self.state = self._new_state()
         """Memory of the searches, for those who call the kernel themselves."""
+        self.clear()
         self.borrowed: Any = self.state if plain else Borrowed(self.state)
         """The same as the kernel takes it."""
         self._kernel: Callable[..., Any] = negascout if plain else compiled(negascout)
@@ -147,9 +148,9 @@ class Searcher:
             limit + 1 + PLIES if result_only else max(map(abs, game.score_bounds)) * evaluator.steps_per_unit
         )
         infinity = int(max(limit, greatest_final)) + 2
-        if infinity > _MOST_STEPS:
+        if infinity > GREATEST_SCORE:
             raise BadInputError(
-                f"{evaluator.name} has scores of up to {infinity} steps; the search takes {_MOST_STEPS}"
+                f"{evaluator.name} has scores of up to {infinity} steps; the search takes {GREATEST_SCORE}"
             )
         if game.move_count > _MOST_MOVES:
             raise BadInputError(f"{game.title} has {game.move_count} moves; the search's table takes {_MOST_MOVES}")
@@ -190,8 +191,13 @@ class Searcher:
 
     def clear(self) -> None:
         """Forget the table: the next search takes the same nodes as in a new searcher."""
-        self.state.table[:] = 0
-        self.state.counters[:] = 0
+        counters = self.state.counters
+        era = int(counters[AT.ERA]) + 1
+        if era == ERAS:
+            self.state.table[:] = 0
+            era = 1
+        counters[:] = 0
+        counters[AT.ERA] = era
 
     # ------------------------------------------------------------------------------------- one search
 
@@ -201,7 +207,7 @@ class Searcher:
         limits: Limits,
         *,
         lines: int = 1,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
         previous: Sequence[Any] = (),
         on_iteration: Callable[[SearchResult], None] | None = None,
         window: tuple[int, int] | None = None,
@@ -245,7 +251,7 @@ class Searcher:
         if not root.choices:
             return self._final_result(position, began)
         result: SearchResult | None = None
-        with relayed(stop, state.stop):
+        with contextlib.nullcontext() if stop is None else stop.relayed(state.stop):
             for depth in range(1, deepest + 1):
                 result = self._iterate(root, depth, result, began)
                 if result.stopped:
@@ -278,9 +284,7 @@ class Searcher:
             plies_left=int(rules["plies_left"](position)) if "plies_left" in rules else None,
         )
 
-    def _begin(
-        self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: threading.Event | None
-    ) -> int:
+    def _begin(self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: Stop | None) -> int:
         """Prepare the state; the greatest depth to search."""
         state, game = self.state, self.game
         counters = state.counters
@@ -294,9 +298,9 @@ class Searcher:
         if limits.clock is not None:
             most = longest_seconds(limits.clock, root.plies_left)
             seconds = most if seconds is None else min(seconds, most)
-        age = (int(counters[AT.AGE]) + 1) % AGES
+        age, era = (int(counters[AT.AGE]) + 1) % AGES, counters[AT.ERA]
         counters[:] = 0
-        counters[AT.AGE] = age
+        counters[[AT.AGE, AT.ERA]] = age, era
         counters[AT.EARLIER] = len(earlier)
         counters[AT.NODE_LIMIT] = _NEVER if limits.nodes is None else min(limits.nodes, _NEVER)
         counters[AT.DEADLINE] = _NEVER if seconds is None else began + int(min(seconds * _BILLION, _NEVER))

@@ -4,7 +4,6 @@ All it needs is the operation ``plies_left`` (:mod:`glem.core.game.optional_oper
 faster; this one makes exact scores near the end available to every game. Many positions are solved over workers.
 """
 
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,6 +19,7 @@ from glem.core.game.solver import Solution, Solver
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.kept import Kept
+from glem.core.tasks.stop import Stop
 from glem.core.tasks.tasks import Workers, run_tasks
 
 
@@ -68,7 +68,7 @@ class SearchSolver:
         result_only: bool = False,
         nodes: int | None = None,
         seconds: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Solution:
         """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1)."""
         window = (-1, 1) if result_only or not self._is_graded else None
@@ -97,7 +97,7 @@ def solve_moves(
     result_only: bool = False,
     nodes: int | None = None,
     seconds: float | None = None,
-    stop: threading.Event | None = None,
+    stop: Stop | None = None,
 ) -> tuple[Solution, ...]:
     """Solve all moves of a position, the best first.
 

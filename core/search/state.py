@@ -42,6 +42,8 @@ class Counters(NamedTuple):
     """Positions visited at the last look."""
     POLLED: int = 12
     """When it was, in nanoseconds of the monotonic clock."""
+    ERA: int = 13
+    """Number of the table's era: 1 or greater."""
 
 
 AT = Counters()

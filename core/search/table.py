@@ -4,7 +4,8 @@ An entry is two words, ``key ^ data`` and ``data``: an entry that two threads wr
 key it is asked for and is not found (Hyatt and Mann 2002, A lock-less transposition-table implementation for
 parallel search). Four entries fill a cache line, the bucket of a position.
 
-``data`` holds, from the high bits down: score + 2^31 (32 bits), move + 1 (16), depth (8), bound (2), age (6).
+``data`` holds, from the high bits down: era (6 bits), score + 2^25 (26), move + 1 (16), depth (8), bound (2), age (6).
+An entry of another era than the asking one counts as empty, so that a table is forgotten without a word being written.
 """
 
 from typing import Any
@@ -28,13 +29,18 @@ ANY_BOUND = 3
 
 AGES = 64
 """Searches are numbered modulo this."""
+ERAS = 64
+"""A table's eras are numbered from 1 to one less than this; the words of a new table are of era 0."""
+GREATEST_SCORE = (1 << 25) - 1
+"""Greatest absolute score that an entry can hold."""
 GREATEST_DEPTH = 255
 """Remaining depth that an entry can hold."""
 
 _BUCKET_WORDS = 8
 _ENTRY_WORDS = 2
 _MEGABYTE = 1 << 20
-_SCORE_OFFSET = 1 << 31
+_SCORE_OFFSET = 1 << 25
+_LOW_26 = np.uint64(0x3FFFFFF)
 _MOST_WORTH = 1 << 40
 _LOW_16 = np.uint64(0xFFFF)
 _LOW_8 = np.uint64(0xFF)
@@ -48,10 +54,11 @@ def new_table(megabytes: int) -> NDArray[np.uint64]:
     return aligned_words(_BUCKET_WORDS << (buckets.bit_length() - 1))
 
 
-def pack_entry(score: Any, move: Any, depth: Any, bound: Any, age: Any) -> np.uint64:
-    """Put the facts about a position into one word; never 0."""
+def pack_entry(era: Any, score: Any, move: Any, depth: Any, bound: Any, age: Any) -> np.uint64:
+    """Put the facts about a position into one word."""
     return (
-        np.uint64(score + np.int64(_SCORE_OFFSET)) << np.uint64(32)
+        np.uint64(era) << np.uint64(58)
+        | np.uint64(score + np.int64(_SCORE_OFFSET)) << np.uint64(32)
         | np.uint64(move + np.int64(1)) << np.uint64(16)
         | np.uint64(depth) << np.uint64(8)
         | np.uint64(bound) << np.uint64(6)
@@ -61,7 +68,7 @@ def pack_entry(score: Any, move: Any, depth: Any, bound: Any, age: Any) -> np.ui
 
 def entry_score(data: np.uint64) -> np.int64:
     """Score of an entry."""
-    return np.int64(data >> np.uint64(32)) - np.int64(_SCORE_OFFSET)
+    return np.int64((data >> np.uint64(32)) & _LOW_26) - np.int64(_SCORE_OFFSET)
 
 
 def entry_move(data: np.uint64) -> np.int64:
@@ -79,12 +86,16 @@ def entry_bound(data: np.uint64) -> np.int64:
     return np.int64((data >> np.uint64(6)) & _LOW_2)
 
 
-def find_entry(words: Any, mask: np.uint64, key: np.uint64) -> Any:
-    """Look up the data word of a position, 0 for none; ``mask`` is the number of buckets less one."""
+def _entry_era(data: np.uint64) -> np.int64:
+    return np.int64(data >> np.uint64(58))
+
+
+def find_entry(words: Any, mask: np.uint64, era: Any, key: np.uint64) -> Any:
+    """Look up the data word of a position in an era, 0 for none; ``mask`` is the number of buckets less one."""
     first = np.int64(key & mask) * np.int64(_BUCKET_WORDS)
     for place in range(first, first + np.int64(_BUCKET_WORDS), np.int64(_ENTRY_WORDS)):
         data = words[place + np.int64(1)]
-        if words[place] ^ data == key and data != np.uint64(0):
+        if words[place] ^ data == key and _entry_era(data) == era:
             return data
     return np.uint64(0)
 
@@ -113,17 +124,17 @@ def _overload_prefetch_bucket(words: Any, mask: Any, key: Any) -> Any:
 
 
 def store_entry(words: Any, mask: np.uint64, key: np.uint64, data: np.uint64) -> None:
-    """Write an entry over the position's own, an empty one, or the least valuable one of its bucket.
+    """Write an entry over the position's own, one of another era, or the least valuable one of its bucket.
 
     Least valuable is what was searched least deep, each search that has passed since counting as four plies.
     """
     first: Any = np.int64(key & mask) * np.int64(_BUCKET_WORDS)
-    age = data & _LOW_6
+    era, age = _entry_era(data), data & _LOW_6
     chosen = first
     least: Any = np.int64(_MOST_WORTH)
     for place in range(first, first + np.int64(_BUCKET_WORDS), np.int64(_ENTRY_WORDS)):
         known = words[place + np.int64(1)]
-        if known == np.uint64(0) or words[place] ^ known == key:
+        if _entry_era(known) != era or words[place] ^ known == key:
             chosen = place
             break
         passed = (np.int64(age) - np.int64(known & _LOW_6)) & np.int64(AGES - 1)

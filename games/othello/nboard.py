@@ -8,7 +8,6 @@ What thinking goes on ends when the next command comes. Commands that are unknow
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from glem.core.players.engine import Engine
     from glem.core.players.player import MoveChoice
     from glem.core.search.results import SearchResult
+    from glem.core.tasks.stop import Stop
 
 
 LATEST_VERSION = 2
@@ -127,10 +127,12 @@ class _Session:
         moves, self._clocks = played(game)
         engine = self._engine
         # Many boards send the whole game before every move: what was found for its earlier positions stays.
+        known = len(engine.moves)
         begun = (*engine.previous, engine.position)[0] == game.position
-        goes_on = begun and engine.moves != () and tuple(moves[: len(engine.moves)]) == engine.moves
-        engine.set_position(game.position, first_to_move=game.black_to_move, same_game=goes_on)
-        for move in moves:
+        same_sides = engine.first_to_move == (game.black_to_move == (known % 2 == 0))
+        if not (begun and same_sides and known and tuple(moves[:known]) == engine.moves):
+            engine.set_position(game.position, first_to_move=game.black_to_move)
+        for move in moves[len(engine.moves) :]:
             engine.play(move)
 
     def _move(self, rest: str) -> None:
@@ -165,8 +167,8 @@ class _Session:
             self._write(f"=== {_name(choice.move)}/{score}/{choice.seconds:.2f}")
         self._status("glem is waiting")
 
-    def _think(self, what: str, task: Callable[[threading.Event], None]) -> bool:
-        def think(stop: threading.Event) -> None:
+    def _think(self, what: str, task: Callable[[Stop], None]) -> bool:
+        def think(stop: Stop) -> None:
             self._status(f"glem is {what}")
             task(stop)
 
@@ -175,7 +177,7 @@ class _Session:
     def _hint(self, rest: str) -> None:
         lines = read_whole_number(rest or "1", "a number of moves", 1, 10_000)
 
-        def think(stop: threading.Event) -> None:
+        def think(stop: Stop) -> None:
             self._engine.analyse(lines=min(lines, _MOST_LINES), stop=stop, on_iteration=self._show)
 
         self._think("analyzing", think)
@@ -195,7 +197,7 @@ class _Session:
         engine = self._engine
         taken_back: list[int] = []
 
-        def think(stop: threading.Event) -> None:
+        def think(stop: Stop) -> None:
             while not stop.is_set():
                 value = self._value(stop)
                 if value is not None:
@@ -211,7 +213,7 @@ class _Session:
                 engine.play(taken_back.pop())
         self._status("glem is waiting")
 
-    def _value(self, stop: threading.Event) -> float | None:
+    def _value(self, stop: Stop) -> float | None:
         """Value of the position for the side to move; None if it was stopped."""
         if self._engine.is_over:
             return float(self._engine.game.final_score(self._engine.position))

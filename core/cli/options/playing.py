@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _SOLVE_FROM = 18
-"""Moves left from which on opponents solve positions, where the game has a solver: some tenths of a second."""
+"""Moves left from which on opponents without a limit of time solve positions, where the game has a solver."""
 
 
 def _loaded(game_name: str) -> Game:
@@ -95,7 +95,8 @@ def opponent(**usual: float) -> Callable[[F], F]:
 
         described = _spec(usual, **thinking)
         if player_text is None:
-            usual_solve = _SOLVE_FROM if game.make_solver is not None else 0
+            is_timed = described.limits.clock is not None or described.limits.seconds is not None
+            usual_solve = None if is_timed else _SOLVE_FROM if game.make_solver is not None else 0
             return attrs.evolve(described, solve_from=usual_solve if solve is None else solve)
         context = click.get_current_context()
         mixed = [
@@ -113,6 +114,8 @@ def opponent(**usual: float) -> Callable[[F], F]:
         make,
         option("--player", "player_text", metavar="PLAYER", help="The player in one text, in place of these options."),
         *_THINKING,
-        count("--solve", None, f"Solve from so many moves left on; {_SOLVE_FROM} by default.", least=0),
+        count(
+            "--solve", None, f"Solve from so many moves left on; by default as time allows, or {_SOLVE_FROM}.", least=0
+        ),
         needs=("game",),
     )

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
+from glem.core.tasks.stop import Stop
+
 LONGEST_LINE = 1 << 16
 """Characters of a line; a longer one is replaced by a text that is no command."""
 
@@ -42,7 +44,7 @@ class Conversation:
     """
 
     def __init__(self, lines: Iterable[str], interrupts: Callable[[str], Interruption]) -> None:
-        self.stop = threading.Event()
+        self.stop = Stop()
         """Set while thinking should end."""
         self.ended = threading.Event()
         """Set when no further line will come."""
@@ -84,7 +86,7 @@ class Conversation:
                         self.stop.clear()
             yield line
 
-    def think(self, task: Callable[[threading.Event], None]) -> bool:
+    def think(self, task: Callable[[Stop], None]) -> bool:
         """Run a task that ends soon after :attr:`stop` is set.
 
         The end of the session stops it too if it comes now: the other side has gone. In a script, whose end was there
@@ -93,7 +95,7 @@ class Conversation:
         Parameters
         ----------
         task
-            Called with :attr:`stop`; in a script with an event that no command sets.
+            Called with :attr:`stop`; in a script with one that no command sets.
 
         Returns
         -------
@@ -101,7 +103,7 @@ class Conversation:
             False when it was stopped.
         """
         if self._is_script():
-            stop = threading.Event()
+            stop = Stop()
             task(stop)
             return not stop.is_set()
         with self._lock:

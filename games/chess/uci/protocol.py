@@ -24,6 +24,7 @@ from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import read_whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import Limits, usual_seconds
+from glem.core.tasks.stop import Stop
 from glem.games.chess.boards import move_number, move_of
 from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
@@ -321,7 +322,7 @@ class _Session:
             shown.append(analysis.lines)
             self._show(analysis)
 
-        def think(stop: threading.Event) -> None:
+        def think(stop: Stop) -> None:
             watch, own, excluded = None, limits, self._excluded(go)
             if go.ponder:
                 # The clock runs from the expected move on, whenever that is made.

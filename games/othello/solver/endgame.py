@@ -1,6 +1,6 @@
 """The solver as the rest of glem uses it: one position at a time, with limits."""
 
-import threading
+import contextlib
 import time
 from typing import Any
 
@@ -11,7 +11,7 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
-from glem.core.search.results import relayed
+from glem.core.tasks.stop import Stop
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, listed_moves
 from glem.games.othello.solver import workspace as places
@@ -30,6 +30,8 @@ _SELECTIVE_WIDTH = 3
 _WIDER = 4
 _ESTIMATE_DEPTH = 4
 _LEAST_SELECTIVE = 16
+_NODES_OF_NONE, _GROWTH = 1.28, 2.05
+_RESULT_SHARE = 0.2
 
 
 class EndgameSolver:
@@ -78,6 +80,14 @@ class EndgameSolver:
         """Count the empty squares."""
         return 64 - int(position.own | position.opponent).bit_count()
 
+    def usual_nodes(self, count: int, *, result_only: bool = False) -> float:
+        """Positions that solving visits as a rule with so many empty squares, or where only the result is asked for.
+
+        The geometric mean over positions of games from 8 to 23 empty squares doubles with each of them. Results take a
+        twenty-fifth as a rule, but those of even games, which matter, nearly as long as scores.
+        """
+        return _NODES_OF_NONE * _GROWTH**count * (_RESULT_SHARE if result_only else 1.0)
+
     def solve(
         self,
         position: Any,
@@ -85,7 +95,7 @@ class EndgameSolver:
         result_only: bool = False,
         nodes: int | None = None,
         seconds: float | None = None,
-        stop: threading.Event | None = None,
+        stop: Stop | None = None,
     ) -> Solution:
         """Solve a position: its exact score, or only whether it is won, drawn or lost (score 1, 0 or -1).
 
@@ -124,7 +134,7 @@ class EndgameSolver:
         counters[places.BONUS] = self.convention == "standard"
         signs = result_only or self.convention == "sign"
         self._workspace.stop[0] = 0
-        with relayed(stop, self._workspace.stop):
+        with contextlib.nullcontext() if stop is None else stop.relayed(self._workspace.stop):
             score, variation = self._search(position, signs)
         stopped = bool(counters[places.STOPPED])
         if stopped and not variation:

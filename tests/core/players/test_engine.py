@@ -15,6 +15,7 @@ from glem.core.players.engine import Engine
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Limits, SearchResult
+from glem.core.tasks.stop import Stop
 from glem.games.othello.notation import format_position
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.game.countdown_game import COUNTDOWN
@@ -183,7 +184,7 @@ def test_scores_of_choices_are_worded(othello: Game, searching: PlayerSpec) -> N
 
 def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game, searching: PlayerSpec) -> None:
     engine = Engine(othello, attrs.evolve(searching, limits=Limits(depth=100), solve_from=60))
-    stop = threading.Event()
+    stop = Stop()
 
     def stop_at_depth_3(analysis: SearchResult) -> None:
         if analysis.depth == 3:
@@ -203,9 +204,9 @@ def test_thinking_without_a_limit_ends_when_another_thread_says_so(othello: Game
 def test_an_interrupt_stops_the_search(othello: Game, searching: PlayerSpec, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(othello, searching)
     engine.prepare()
-    seen: list[threading.Event] = []
+    seen: list[Stop] = []
 
-    def interrupted(_engine: Any, position: Any, previous: Any, clock: Any, *, stop: threading.Event) -> None:
+    def interrupted(_engine: Any, position: Any, previous: Any, clock: Any, *, stop: Stop) -> None:
         seen.append(stop)
         raise KeyboardInterrupt
 

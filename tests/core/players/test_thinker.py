@@ -1,6 +1,5 @@
 """Thinkers: lines that they search or solve, and moves that they choose."""
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.tasks.stop import Stop
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
 from glem.core.tournament.opening_choice import choose_openings
 from tests.core.evaluation.evaluator_scores import random_line
@@ -45,7 +45,7 @@ def analyse(
     thinker: Thinker, position: Any, limits: Limits, *, lines: int = 60
 ) -> tuple[SearchResult, list[SearchResult]]:
     seen: list[SearchResult] = []
-    found = thinker.analyse(position, limits, lines=lines, stop=threading.Event(), on_iteration=seen.append)
+    found = thinker.analyse(position, limits, lines=lines, stop=Stop(), on_iteration=seen.append)
     return found, seen
 
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_solved_within_the_limits_is_searched(
 
 def test_a_stop_before_solving_leaves_what_was_searched(othello: Game, spec: PlayerSpec, endgames: list[Any]) -> None:
     thinker = Thinker(othello, attrs.evolve(spec, solve_from=EMPTIES))
-    stop = threading.Event()
+    stop = Stop()
     found = thinker.analyse(endgames[0], Limits(depth=1), lines=1, stop=stop, on_iteration=lambda analysis: stop.set())
     assert found.lines
     assert not found.proven
@@ -150,6 +150,60 @@ def test_a_player_forgets_the_games_before(othello: Game, mobility: str) -> None
     player.new_game(1)
     fresh = player.choose(position, [], None)
     assert (fresh.move, fresh.score, fresh.nodes) == (first.move, first.score, first.nodes)
+
+
+@pytest.mark.parametrize(
+    ("text", "empties"),
+    # A thousand times the seconds, nine empty squares more; a number of moves, or no time, has its way.
+    [("seconds=0.002", 12), ("seconds=2", 21), ("seconds=2,solve=9", 9), ("seconds=2,solve=0", 0), ("depth=4", 0)],
+)
+def test_positions_are_solved_from_where_it_is_likely_to_fit_into_the_time(
+    othello: Game, mobility: str, text: str, empties: int
+) -> None:
+    player = Thinker(othello, parse_player(f"{mobility},{text},table=1"))
+    line = random_line(othello, np.random.default_rng(3))[0]
+    solved = [
+        64 - int(position.own | position.opponent).bit_count()
+        for position in line
+        if player.solver_for(position, player.spec.limits.seconds) is not None
+    ]
+    assert max(solved, default=0) == empties
+
+
+def test_a_move_on_a_clock_is_solved_exactly_or_for_the_result(
+    othello: Game, mobility: str, endgames: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player = make(othello, mobility, "clock=60")
+    assert isinstance(player, Thinker)
+    alone = Thinker(othello, parse_player(f"{mobility},depth=1,solve={EMPTIES}"))
+    for position in endgames:
+        exact = player.choose(position, [], Clock(60.0))
+        assert exact.exact and exact.score == alone.choose(position, [], None).score
+    monkeypatch.setattr(player, "_usual_nodes", lambda _left, *, result_only=False: 0.0 if result_only else 1e30)
+    for position in endgames:
+        assert player.choose(position, [], Clock(60.0)).result == alone.choose(position, [], None).result
+    monkeypatch.setattr(player, "_usual_nodes", lambda _left, *, result_only=False: 1e30)
+    assert player.choose(endgames[0], [], Clock(60.0)).result is None
+
+
+def test_a_new_game_is_searched_and_solved_as_by_a_new_player(
+    othello: Game, mobility: str, endgames: list[Any]
+) -> None:
+    """Through all eras of both tables and into the next ones, whose numbers the entries of the first ones have."""
+    player = make(othello, mobility, f"depth=4,table=1,solve={EMPTIES}")
+    asked = [othello.initial_position, endgames[0], endgames[1]]
+    found_in_games = []
+    for number in range(300):
+        player.new_game(number)
+        # In every third game something else is known before, which the other games must not hear of.
+        if number % 3:
+            player.choose(asked[number % 3], [], None)
+            player.choose(endgames[number % len(endgames)], [], None)
+            player.new_game(number)
+        found = [player.choose(position, [], None) for position in asked]
+        found_in_games.append([(choice.move, choice.score, choice.nodes) for choice in found])
+    assert found_in_games == found_in_games[:1] * len(found_in_games)
+    assert all(nodes > 1 for _, _, nodes in found_in_games[0])
 
 
 def test_the_only_move_is_played_at_once(othello: Game, mobility: str) -> None:

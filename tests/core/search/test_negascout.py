@@ -19,6 +19,7 @@ from glem.core.search.negascout import negascout, score_by_table, settle
 from glem.core.search.probcut import CHECKS, ProbCut, Selectivity
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.search.state import AT
 from glem.core.search.table import UPPER_BOUND, pack_entry, store_entry
 from tests.core.game.countdown_game import COUNTDOWN
 from tests.core.search import duel_game
@@ -204,7 +205,7 @@ def test_the_table_does_not_speak_for_a_repetition():
     count = game.legal_moves(position, state.moves, int(state.max_moves))
     after = game.play(position, int(state.moves[int(state.max_moves)]))
     key = game.hash_key(after)
-    store_entry(state.table, state.table_mask, key, pack_entry(-500, -1, 9, UPPER_BOUND, 0))
+    store_entry(state.table, state.table_mask, key, pack_entry(state.counters[AT.ERA], -500, -1, 9, UPPER_BOUND, 0))
     arguments = (game.search_rules, state, position, np.int64(1), np.int64(4), np.int64(count), np.int64(100))
     assert score_by_table(*arguments) == 500
     state.keys[0] = key

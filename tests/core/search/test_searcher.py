@@ -17,6 +17,7 @@ from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.results import Bound, Clock, Limits, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
+from glem.core.tasks.stop import Stop
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator
@@ -109,7 +110,7 @@ def test_a_stop_is_obeyed_at_once(othello, searcher):
     delays = []
     for _ in range(5):
         searcher.clear()
-        stop = threading.Event()
+        stop = Stop()
         asked: list[float] = []
         threading.Timer(
             0.05, lambda stop=stop, asked=asked: (asked.append(time.clock_gettime(clock)), stop.set())
@@ -136,7 +137,7 @@ def test_a_slow_evaluation_is_stopped_as_soon(othello):
 
 
 def test_a_stop_given_beforehand_still_gives_a_move(othello, searcher):
-    stop = threading.Event()
+    stop = Stop()
     stop.set()
     found = searcher.search(othello.initial_position, Limits(depth=60), stop=stop)
     assert found.stopped and found.move is not None
@@ -144,7 +145,7 @@ def test_a_stop_given_beforehand_still_gives_a_move(othello, searcher):
 
 def test_a_stop_does_not_reach_the_next_search(othello, searcher):
     for _ in range(20):
-        stop = threading.Event()
+        stop = Stop()
         threading.Thread(target=stop.set).start()
         searcher.search(othello.initial_position, Limits(depth=5), stop=stop)
         assert not searcher.search(othello.initial_position, Limits(depth=5)).stopped

@@ -16,6 +16,7 @@ from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.core.positions.reading import read_scored_positions
 from glem.core.search.solver import solve_moves
+from glem.core.tasks.stop import Stop
 from glem.games.othello import OTHELLO
 from glem.games.othello.rules import Position
 from glem.games.othello.solver import EndgameSolver, Techniques
@@ -100,6 +101,20 @@ def test_a_forced_pass_is_a_move():
     assert solution.score == -64
 
 
+def test_usual_nodes_are_of_the_size_of_real_ones(othello_learning: Learning):
+    game, solver = othello_learning.game, EndgameSolver(evaluator_of(mobility_evaluation(othello_learning)), table_mb=4)
+    position, nodes = game.initial_position, []
+    generator = np.random.default_rng(4)
+    while not game.is_over(position):
+        count = solver.plies_left(position)
+        if 8 <= count <= 14:
+            nodes.append(np.log(solver.solve(position).nodes / solver.usual_nodes(count)))
+            solver.clear()
+        position = game.play(position, generator.choice(game.list_legal_moves(position)))
+    assert abs(np.mean(nodes)) < np.log(8)
+    assert solver.usual_nodes(20, result_only=True) < solver.usual_nodes(20) < solver.usual_nodes(21)
+
+
 def test_equal_nodes_after_clear(othello: Game):
     position = othello.parse_position("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")  # FFO #1
     solver = EndgameSolver(table_mb=4)
@@ -168,7 +183,7 @@ def test_limits_and_a_stop_end_the_search_soon(othello: Game):
     begun = time.thread_time()
     assert not solver.solve(position, seconds=0.05).exact
     assert time.thread_time() - begun < 1
-    stop = threading.Event()
+    stop = Stop()
     timer = threading.Timer(0.1, stop.set)
     timer.start()
     assert not solver.solve(position, stop=stop).exact
