@@ -17,7 +17,7 @@ from attrs import evolve
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
-from glem.core.evaluation.integers.accumulators import ROW_WORDS, sum_entries
+from glem.core.evaluation.integers.accumulators import sum_entries
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.integers.sparse_sums import sum_of_sparse
 from glem.core.evaluation.linear import LinearEvaluation
@@ -38,13 +38,14 @@ TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
 class Memory(NamedTuple):
     data: Any
     words: Any
+    width: np.int64
 
 
 def _dense(memory: Any, rows: Any) -> Any:
     total = np.int64(0)
     for row in range(rows):
-        table = np.int64(12) * memory.data.entries
-        first = np.int64(ROW_WORDS) * np.int64(row)
+        table = np.int64(6) * memory.data.entries
+        first = memory.width * np.int64(row)
         total += sum_entries(memory.words, first, memory.data.instances, memory.data.starts, memory.data.weights, table)
     return total
 
@@ -52,8 +53,8 @@ def _dense(memory: Any, rows: Any) -> Any:
 def _sparse(memory: Any, rows: Any) -> Any:
     total = np.int64(0)
     for row in range(rows):
-        first = np.int64(ROW_WORDS) * np.int64(row) + memory.data.instances
-        total += sum_of_sparse(memory.words, first, memory.data.sparse, np.int64(6), np.int64(0))
+        first = memory.width * np.int64(row) + memory.data.instances
+        total += sum_of_sparse(memory.words, first, memory.data.sparse, np.int64(6))
     return total
 
 
@@ -73,8 +74,8 @@ def lookups(evaluation: LinearEvaluation, positions: list[Any], rounds: int) -> 
     evaluator = evaluator_of(evaluation)
     words = evaluator.empty_accumulators(len(positions))
     for row, position in enumerate(positions):
-        evaluator.operations["start"](position, evaluator.data, words[ROW_WORDS * row :], 0)
-    memory, count = Borrowed(Memory(evaluator.data, words)), np.int64(len(positions))
+        evaluator.operations["start"](position, evaluator.data, words[evaluator.width * row :], 0)
+    memory, count = Borrowed(Memory(evaluator.data, words, np.int64(evaluator.width))), np.int64(len(positions))
 
     def repeated(function: Any) -> Callable[[], None]:
         kernel = compiled(function)
