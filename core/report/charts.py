@@ -271,6 +271,8 @@ def point_chart(
             axes.set_xticks(sorted({point.place for points in curves.values() for point in points}))
             axes.xaxis.set_minor_locator(NullLocator())
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        elif all(float(point.place).is_integer() for points in curves.values() for point in points):
+            axes.locator_params(axis="x", integer=True)
         axes.set_xlabel(_label(label))
         return [
             Spot(axes, point.place, point.grade, f"{point.name}: {_told(point.grade, point.low, point.high)}")

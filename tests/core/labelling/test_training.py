@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
+from glem.core.cli.options import opened_workers
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import load_learning
@@ -72,6 +74,15 @@ def test_workers_kills_and_later_generations_change_nothing(
     assert contents(other) == contents(folder)
     with pytest.raises(BadInputError, match="training of other settings"):
         train_generations(LEARNING, other, TrainingSettings(positions=301), generations=3)
+
+
+@pytest.mark.repeats  # dask's workers: the tests of labels and of matches have them
+def test_workers_of_dask_change_nothing(trained: tuple[Path, list[Generation]], tmp_path: Path) -> None:
+    folder, done = trained
+    with click.Context(click.Command("train")):
+        workers = opened_workers(2, "local")
+        train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=len(done), workers=workers)
+    assert contents(tmp_path / "trained") == contents(folder)
 
 
 def interrupted(*_arguments: object, **_named: object) -> None:
