@@ -9,6 +9,7 @@ All files of a folder depend on the settings alone, but for the seconds in them:
 how many generations were asked for at once.
 """
 
+import contextlib
 import json
 import time
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ from glem.core.tasks.run_folder import remove_work, run_folder
 from glem.core.tasks.tasks import Workers
 from glem.core.tournament.elo import EloEstimate, elo_of_score
 from glem.core.tournament.opening_choice import choose_openings
+from glem.core.tournament.openings import Opening
 from glem.core.tournament.sprt import Sprt, SprtVerdict
 from glem.core.tournament.tournament import Tournament, run_tournament
 
@@ -377,9 +379,7 @@ class _Training:
 
     def _match(self, number: int) -> Any:
         """Play a generation against the best before, from openings of its own."""
-        plies = max(self._facts(0)[2] // _OPENING_SHARE, 2)
-        seed = (self.settings.seed << 16) + number
-        openings = choose_openings(self.learning.game, plies=plies, count=self.settings.pairs, seed=seed)
+        openings = self._openings((self.settings.seed << 16) + number)
         players = (
             self._player("new", str(self._file("generation", number, ".npz"))),
             self._player("best", self.best),
@@ -389,6 +389,16 @@ class _Training:
         result = run_tournament(tournament, record, workers=self.workers, progress=self.progress)
         record.unlink()
         return result
+
+    def _openings(self, seed: int) -> list[Opening]:
+        """Choose the openings of a match: a share of a game long, or longer where there are too few so short."""
+        length = self._facts(0)[2]
+        for plies in range(max(length // _OPENING_SHARE, 2), length):
+            with contextlib.suppress(BadInputError):
+                return choose_openings(self.learning.game, plies=plies, count=self.settings.pairs, seed=seed)
+        raise BadInputError(
+            f"{self.learning.game.name} has too few openings for matches of {self.settings.pairs} pairs; take fewer"
+        )
 
     def _choice_error(self, evaluation: LinearEvaluation) -> tuple[float, float]:
         """Measure choices against the solver's, on positions of the first games."""

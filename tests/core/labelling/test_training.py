@@ -98,6 +98,13 @@ def test_no_generation_begins_that_would_end_late(
         train_generations(LEARNING, folder, SETTINGS)
 
 
+def test_matches_have_as_many_openings_as_asked_for(tmp_path: Path) -> None:
+    """Games of 20 plies have fewer than 200 openings of three."""
+    settings = TrainingSettings(positions=100, depth=1, solve=0, pairs=200, elo=400.0)
+    (first,) = train_generations(LEARNING, tmp_path / "trained", settings, generations=1)
+    assert first.wins + first.draws + first.losses > 0
+
+
 def test_the_command_begins_with_games_and_prints_the_generations(terminal: Terminal, tmp_path: Path) -> None:
     games = tmp_path / "some.games"
     write_games(LEARNING.game, games, play_games(LEARNING.game, positions=500, seed=3))
