@@ -1,9 +1,10 @@
 """From the rules of a game to an evaluation that plays, generation after generation (GLEM, sections 3 and 5).
 
-The first generation learns from quick games in which both sides see only how games end, or from given games. Each later
-one learns from quick games of the best evaluation so far, whose positions its searches, and the solver near the end,
-label; it has twice as many positions as the one before. A match with a sequential test against the best so far decides
-whether it takes its place: an evaluation with a smaller error need not play better.
+The first generation learns from quick games in which both sides see only how games end, or from given games; so do
+others until one beats an empty evaluation. Each later one learns from quick games of the best evaluation so far, whose
+positions its searches, and the solver near the end, label; it has twice as many positions as the one before. A match
+with a sequential test against the best so far decides whether it takes its place: an evaluation with a smaller error
+need not play better.
 
 All files of a folder depend on the settings alone, but for the seconds in them: not on workers, nor on kills, nor on
 how many generations were asked for at once.
@@ -246,6 +247,10 @@ class _Training:
         numbers = [each.number for each in self.done if each.is_best]
         return str(self._file("generation", numbers[-1], ".npz")) if numbers else NO_EVALUATION
 
+    def _is_searched(self, number: int) -> bool:
+        """Whether searches label the positions of a generation: those of an empty evaluation would tell too little."""
+        return number > 0 and (bool(self.records) or any(each.is_best for each in self.done[:number]))
+
     def next(self) -> None:
         """Make one more generation; what a killed run has finished of it is not made again."""
         number, began = len(self.done), time.monotonic()
@@ -280,8 +285,8 @@ class _Training:
         wanted, game = self.settings.positions << max(number - 1, 0), self.learning.game
         if self.records:
             return list(self.records)
-        if number == 0:
-            return [play_games(game, positions=5 * wanted, seed=self.settings.seed, progress=self.progress)]
+        if not self._is_searched(number):
+            return [play_games(game, positions=5 * wanted, seed=self.settings.seed + number, progress=self.progress)]
         return [
             play_games(
                 game,
@@ -306,7 +311,7 @@ class _Training:
             remove_work(work)
             return
         records = self._quick_games(number)
-        if number == 0:
+        if not self._is_searched(number):
             tree = GameTree.from_records(self.learning.game, records)
             given = tree.labelled(tree.propagate())
         else:
@@ -314,7 +319,7 @@ class _Training:
         plies = np.concatenate([plies_of_games(self.learning.game, part) for part in records])
         with atomic_path(self._file("given", number, ".json")) as temporary:
             temporary.write_text(json.dumps([len(plies), len(given), int(np.median(plies))]))
-        if number == 0:
+        if not self._is_searched(number):
             write_positions(target, given)
             return
         settings = SearchLabelling(self._player("labels", self.best), children=1, sampled=1, seed=self.settings.seed)
@@ -341,7 +346,7 @@ class _Training:
         """Fit a generation to its labels and to those of the one before, which are searches' too."""
         sets = [
             read_positions(self._file("labelled", each, ".parquet"), self.learning.game)
-            for each in range(max(number - 1, min(number, 1)), number + 1)
+            for each in range(max(number - 1, 0) if self._is_searched(number - 1) else number, number + 1)
         ]
         pool = Positions.concatenate([attrs.evolve(each, label_kind="search", label_spread=None) for each in sets])
         held_out = pool.held_out_mask(_HELD_OUT, self.settings.seed)
@@ -356,7 +361,9 @@ class _Training:
             provenance={
                 "command": "train",
                 "generation": str(number),
-                "labels": "propagated results of games" if number == 0 else "search by the best generations before",
+                "labels": "search by the best generations before"
+                if self._is_searched(number)
+                else "propagated results of games",
                 "positions": f"{len(pool):,}",
                 "settings": json.dumps(attrs.asdict(self.settings)),
             },

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import numpy as np
@@ -16,6 +17,8 @@ from glem.core.labelling.training import BEST, Generation, TrainingSettings, tra
 from glem.core.positions.files import read_positions
 from glem.core.positions.writing import write_games
 from glem.core.tasks.tasks import Workers
+from glem.core.tournament.elo import elo_estimate
+from glem.core.tournament.sprt import SprtVerdict
 from tests.core.cli.terminal import Terminal
 from tests.house.golden import canonical
 
@@ -96,6 +99,18 @@ def test_no_generation_begins_that_would_end_late(
     assert len(train_generations(LEARNING, folder, SETTINGS, seconds=1e-9)) == len(done)
     with pytest.raises(BadInputError, match="how many generations"):
         train_generations(LEARNING, folder, SETTINGS)
+
+
+def test_searches_of_an_empty_evaluation_label_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = SimpleNamespace(wins=0, draws=0, losses=4, games=4, elo=elo_estimate([2, 0, 0, 0, 0]))
+    verdict = SimpleNamespace(verdict=SprtVerdict.ACCEPT_H0)
+    result = SimpleNamespace(standings=SimpleNamespace(pairings={0: lost}), sprt=verdict)
+    monkeypatch.setattr("glem.core.labelling.training._Training._match", lambda _self, _number: result)
+    done = train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=2)
+    sets = [read_positions(tmp_path / "trained" / f"labelled-0{number}.parquet") for number in range(2)]
+    assert sets[0].label_kind == sets[1].label_kind != "search"
+    assert [each.labels for each in done] == [len(each) for each in sets]
+    assert not np.array_equal(sets[0].label, sets[1].label)
 
 
 def test_matches_have_as_many_openings_as_asked_for(tmp_path: Path) -> None:
