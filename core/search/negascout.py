@@ -18,7 +18,8 @@ The contract of :func:`negascout`:
   depth is at least the asked one. It never cuts off with an open window, so that the principal variation is complete.
 - Multi-ProbCut (:class:`~glem.core.search.probcut.Selectivity`) changes the value: with a window of one step, a
   check search that clears the bound by its margin stands for the full search, and the bound is returned.
-  With ``FULL_WIDTH`` it is off.
+  Where it is on, late moves are searched less deep, and again where they turn out better than the moves before them.
+  With ``FULL_WIDTH`` both are off.
 - Move ordering, killers and history change the number of nodes and which of equal moves is found, never the value.
 - Every position entered counts as one node, those that are evaluated statically included; a re-search or a check
   search counts again.
@@ -45,7 +46,7 @@ from glem.core.game.optional_operations import (
     tactical_moves,
 )
 from glem.core.search.clock import monotonic_nanoseconds
-from glem.core.search.probcut import CHECKS
+from glem.core.search.probcut import CHECKS, LATEST
 from glem.core.search.repetitions import is_repetition
 from glem.core.search.state import AT, KILLERS, PLIES
 from glem.core.search.table import (
@@ -430,12 +431,19 @@ def negascout(
         after = play(rules, position, move)
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
         below = min(depth - step + extra_plies(rules, position, move, after), np.int64(GREATEST_DEPTH))
+        reduction = np.int64(0)
+        if place > start and depth < state.selectivity.depth_count:
+            late = min(place - start, np.int64(LATEST))
+            reduction = state.selectivity.reductions[depth * np.int64(LATEST + 1) + late]
+        is_scouted = place > start and (is_open or reduction > np.int64(0))
         score = highest + np.int64(1)
-        if place > start and is_open:
+        if is_scouted:
             score = -negascout(
-                rules, evaluator, state, after, ply + np.int64(1), below, -highest - np.int64(1), -highest
+                rules, evaluator, state, after, ply + np.int64(1), below - reduction, -highest - np.int64(1), -highest
             )
-        if place == start or not is_open or (score > highest and score < beta and counters[AT.STOPPED] == 0):
+        if not is_scouted or (
+            score > highest and (score < beta or reduction > np.int64(0)) and counters[AT.STOPPED] == 0
+        ):
             score = -negascout(rules, evaluator, state, after, ply + np.int64(1), below, -beta, -highest)
         if counters[AT.STOPPED] != 0:
             return best

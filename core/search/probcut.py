@@ -1,4 +1,4 @@
-"""Multi-ProbCut: what a shallow search says about a deeper one (Buro 1997).
+"""Multi-ProbCut: what a shallow search says about a deeper one (Buro 1997); reductions of late moves go with it.
 
 M. Buro, Experiments with Multi-ProbCut and a New High-Quality Evaluation Function, 1997. The score of a
 search of depth d is taken to be a v + b + e, where v is the score of a check search of depth c < d and e a normal error
@@ -26,6 +26,9 @@ DEFAULT_PROBCUT = "default"
 
 CHECKS = 2
 """Check searches at most for one phase and depth."""
+
+LATEST = 15
+"""Moves of a node behind the one at this place are reduced like it."""
 
 _ARRAYS: dict[str, Any] = {
     "check_depths": np.int64,
@@ -58,9 +61,25 @@ class Selectivity(NamedTuple):
     """Offsets, in steps."""
     deviations: NDArray[np.float64]
     """Standard deviations, in steps."""
+    reductions: NDArray[np.int64]
+    """Plies less for the move at place p of a node of depth d, at index ``d * (LATEST + 1) + min(p, LATEST)``."""
 
 
-FULL_WIDTH = Selectivity(np.int64(0), np.float64(0), np.full(1, -1, np.int64), np.zeros(1), np.zeros(1), np.zeros(1))
+def reductions_of(depth_count: int) -> NDArray[np.int64]:
+    """Make :attr:`Selectivity.reductions`: half a ply and half the logarithms' product, in whole pairs of plies.
+
+    Pairs, because the scores of odd and even depths differ (GLEM, section 3); never beyond the leaves.
+    """
+    depths, places = np.ogrid[:depth_count, : LATEST + 1]
+    pairs = np.floor(0.5 + 0.5 * np.log(np.maximum(depths, 1)) * np.log(places + 1))
+    pairs = np.minimum(pairs, np.maximum(depths - 1, 0) // 2)
+    pairs[:, 0] = 0
+    return 2 * pairs.astype(np.int64).ravel()
+
+
+FULL_WIDTH = Selectivity(
+    np.int64(0), np.float64(0), np.full(1, -1, np.int64), np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, np.int64)
+)
 """Parameters that cut nothing."""
 
 
@@ -152,6 +171,7 @@ class ProbCut:
             np.ascontiguousarray(self.slopes, np.float64).ravel(),
             (self.offsets * steps).ravel(),
             (self.deviations * steps).ravel(),
+            reductions_of(len(self.check_depths)),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -16,7 +16,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import learning_names, load_learning
 from glem.core.game.game import Game, game_names
 from glem.core.search.negascout import negascout, score_by_table, settle
-from glem.core.search.probcut import CHECKS, ProbCut, Selectivity
+from glem.core.search.probcut import CHECKS, LATEST, ProbCut, Selectivity, reductions_of
 from glem.core.search.results import Bound, Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
@@ -218,6 +218,7 @@ class Guessed:
 
     threshold: float = 1.0
     deviation: float = 150.0
+    reduces: bool = True
 
     def arrays(self, _evaluator: Evaluator) -> Selectivity:
         depths, phases = 9, 2
@@ -231,6 +232,7 @@ class Guessed:
             np.full(checks.size, 1.02),
             np.full(checks.size, 3.0),
             np.full(checks.size, self.deviation),
+            reductions_of(depths) * self.reduces,
         )
 
 
@@ -307,15 +309,49 @@ def test_finished_positions_are_not_evaluated():
         searcher.search(position, Limits(depth=6))
 
 
-def test_selective_search_cuts(othello):
+def test_selective_search_cuts_and_reduces(othello):
     full = Searcher(othello, MOBILITY)
-    selective = Searcher(othello, MOBILITY, SearchSettings(probcut=Guessed()))  # type: ignore[arg-type]
-    cautious = Searcher(othello, MOBILITY, SearchSettings(probcut=Guessed(threshold=1000.0)))  # type: ignore[arg-type]
-    for position in random_positions(othello, 5, range(10, 30)):
+    guesses = {
+        "both": Guessed(),
+        "checks": Guessed(reduces=False),
+        "reductions": Guessed(threshold=1000.0),
+        "neither": Guessed(threshold=1000.0, reduces=False),
+    }
+    selective = {
+        name: Searcher(othello, MOBILITY, SearchSettings(probcut=guess))  # type: ignore[arg-type]
+        for name, guess in guesses.items()
+    }
+    nodes = dict.fromkeys(["full", *guesses], 0)
+    for position in random_positions(othello, 10, range(10, 30)):
         expected = full.search(position, Limits(depth=8))
-        assert selective.search(position, Limits(depth=8)).nodes < expected.nodes
-        found = cautious.search(position, Limits(depth=8))
-        assert found.score == expected.score
+        found = {name: searcher.search(position, Limits(depth=8)) for name, searcher in selective.items()}
+        assert found["neither"].score == expected.score
+        for name, result in {"full": expected, **found}.items():
+            nodes[name] += result.nodes
+    assert nodes["both"] < min(nodes["checks"], nodes["reductions"])
+    assert max(nodes["checks"], nodes["reductions"]) < nodes["full"]
+
+
+def test_a_move_that_is_better_than_those_before_it_is_searched_whole(othello):
+    reduced = Searcher(othello, MOBILITY, SearchSettings(probcut=Guessed(threshold=1000.0)))  # type: ignore[arg-type]
+    missed = 0
+    for position in random_positions(othello, 30, range(10, 40), seed=4):
+        found = reduced.search(position, Limits(depth=3))
+        # At depth 3, late moves of the root alone are reduced, to their static scores.
+        glances, values = (move_values(othello, MOBILITY, position, depth) for depth in (1, 3))
+        assert found.score == values[found.move]
+        assert all(min(glances[move], values[move]) <= found.score for move in values)
+        missed += found.score < max(values.values())
+    assert 0 < missed < 15
+
+
+def test_reductions_are_pairs_of_plies_and_end_at_the_leaves():
+    table = reductions_of(30).reshape(30, LATEST + 1)
+    assert (table % 2 == 0).all() and (table >= 0).all()
+    assert (table[:, 0] == 0).all() and (table[:3] == 0).all()
+    assert (np.diff(table, axis=0) >= 0).all() and (np.diff(table, axis=1) >= 0).all()
+    assert (table[1:] <= np.arange(29)[:, None]).all()
+    assert (table[8, 1:6] == [2, 2, 2, 4, 4]).all()
 
 
 def test_node_counts_are_those_noted(othello):
