@@ -24,11 +24,12 @@ from glem.core.tasks.stop import Stop
 _DEPTH_BEFORE_SOLVING = 8
 """Enough to show something at once where a solver then finds the truth."""
 
-_SOLVING_SHARE_OF_MOVE = 0.5
-_SOLVING_SHARE_OF_CLOCK = 0.25
+_SOLVING_SHARE = 0.5
 """A solved position makes the rest of the game cheap; one that is not solved in its share must still be searched."""
+_SOLVING_MOVES = 6
+"""On a clock, solving gets as much as so many moves."""
 
-_SURE = 2.0
+_SURE = 1.5
 """Positions of equal moves left differ: a share of time must be so often what solving takes as a rule."""
 _FIRST_RATE = 8e6
 """Positions a second that a solver visits, until it has shown its own rate."""
@@ -120,7 +121,9 @@ class Thinker:
         moves = self.game.list_legal_moves(position)
         if len(moves) == 1:
             return MoveChoice(moves[0], seconds=time.perf_counter() - begin)
-        limits = self.spec.limits if clock is None else attrs.evolve(self.spec.limits, clock=clock)
+        limits = self.spec.limits
+        if clock is not None:
+            limits = attrs.evolve(limits, clock=self._shared(clock, position))
         exact, solution = self._solved_move(position, limits, stop)
         nodes = 0 if solution is None else solution.nodes
         if solution is not None and solution.exact and solution.move is not None and (exact or solution.score >= 0):
@@ -145,6 +148,15 @@ class Thinker:
             result=-1 if solution is not None and solution.exact else None,
         )
 
+    def _shared(self, clock: Clock, position: Any) -> Clock:
+        """Tell how many moves share a clock where a solver ends the game: those until it is likely to do so in time."""
+        if self._solver is None or self._usual_nodes is None:
+            return clock
+        left = self._solver.plies_left(position)
+        nodes = clock.remaining * _SOLVING_SHARE * self._rate / _SURE
+        solved = next((count for count in range(left, 0, -1) if self._usual_nodes(count) <= nodes), 0)
+        return attrs.evolve(clock, moves=(left - solved) / 2 + _SOLVING_MOVES)
+
     def _solved_move(self, position: Any, limits: Limits, stop: Stop | None) -> tuple[bool, Solution | None]:
         """Solve a position that is near enough to the end, in a share of the time and the nodes.
 
@@ -153,14 +165,10 @@ class Thinker:
         exact, solution
             Whether its exact score was asked for; None where it was not near enough.
         """
-        shares = []
-        if limits.seconds is not None:
-            shares.append(limits.seconds * _SOLVING_SHARE_OF_MOVE)
+        shares = [] if limits.seconds is None else [limits.seconds]
         if limits.clock is not None:
-            remaining = limits.clock.remaining
-            share = remaining * _SOLVING_SHARE_OF_CLOCK + limits.clock.increment
-            shares.append(min(share, remaining * _SOLVING_SHARE_OF_MOVE))
-        seconds = max(min(shares), _LEAST_SECONDS) if shares else None
+            shares.append(limits.clock.remaining)
+        seconds = max(min(shares) * _SOLVING_SHARE, _LEAST_SECONDS) if shares else None
         exact = self.solver_for(position, seconds) is not None
         solver = self.solver_for(position, seconds, result_only=not exact)
         if solver is None:
@@ -168,7 +176,7 @@ class Thinker:
         solution = solver.solve(
             position,
             result_only=not exact,
-            nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE_OF_MOVE), 1),
+            nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE), 1),
             seconds=seconds,
             stop=stop,
         )
@@ -250,7 +258,7 @@ class Thinker:
                 position, limits, lines=lines, stop=stop, previous=previous, on_iteration=on_iteration, exclude=exclude
             )
 
-        solver = self.solver_for(position, limits.seconds and limits.seconds * _SOLVING_SHARE_OF_MOVE)
+        solver = self.solver_for(position, limits.seconds and limits.seconds * _SOLVING_SHARE)
         if exclude or solver is None or self.evaluator.result_only or limits.clock is not None:
             return search(limits)
         glance = search(Limits(min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING), limits.nodes))

@@ -6,7 +6,7 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 
-_MOVES_TO_GO = 20
+MOVES_TO_GO = 20
 _SPARE_MOVES = 2
 _INCREMENT_SHARE = 0.75
 _MOST_SHARES = 3.0
@@ -37,10 +37,13 @@ class Clock:
         Seconds left for the player's moves.
     increment
         Seconds added after each move.
+    moves
+        Own moves that share what remains, a positive number, where that is known better than by :func:`usual_seconds`.
     """
 
     remaining: float
     increment: float = 0.0
+    moves: float | None = None
 
     def __attrs_post_init__(self) -> None:
         if not (0 <= self.remaining <= _MOST_CLOCK_SECONDS and 0 <= self.increment <= _MOST_CLOCK_SECONDS):
@@ -93,7 +96,9 @@ def usual_seconds(clock: Clock, plies_left: int | None) -> float:
         Moves that both players have left at most; each of the player's own gets the same share, two spare ones too.
         None where the game does not know: then a twentieth of what is left, which never runs out.
     """
-    moves = _MOVES_TO_GO if plies_left is None else plies_left // 2 + _SPARE_MOVES
+    moves = clock.moves
+    if moves is None:
+        moves = MOVES_TO_GO if plies_left is None else plies_left // 2 + _SPARE_MOVES
     return clock.remaining / moves + _INCREMENT_SHARE * clock.increment
 
 

@@ -36,7 +36,7 @@ _ASPIRATION_SHARE = 32
 _WIDENING = 4
 
 # On a clock, no iteration begins after this share of the usual time: one takes about as long as all before it.
-_LAST_ITERATION_SHARE = 0.5
+_LAST_ITERATION_SHARE = 0.7
 # Nor a deeper one where there is nothing to choose; the score is wanted nevertheless.
 _FORCED_DEPTH = 4
 

@@ -16,7 +16,7 @@ from attrs import define
 from glem.core.errors import BadInputError
 from glem.core.game.perft import perft
 from glem.core.game.whole_numbers import whole_number
-from glem.core.search.results import Bound, Clock, Limits, usual_seconds
+from glem.core.search.results import MOVES_TO_GO, Bound, Clock, Limits
 from glem.games.chess.boards import from_board, move_of
 from glem.games.chess.notation import parse_position
 from glem.games.chess.rules.position import Position
@@ -114,7 +114,7 @@ def limits_of(go: Go, *, white_to_move: bool, own: Limits, overhead: float) -> L
         # The overhead comes with each move, and so it is the increment that must bear it.
         clock = Clock(left, min(max((increment or 0) / 1000 - overhead, 0.0), _MOST_SECONDS))
         if go.movestogo is not None and go.movestogo > 0:
-            clock = _for_moves(clock, go.movestogo)
+            clock = attrs.evolve(clock, moves=min(go.movestogo + 1, MOVES_TO_GO))
             most = _MOST_OF_CLOCK * left
     seconds = _least(own.seconds, asked, most)
     if seconds is not None:
@@ -124,12 +124,6 @@ def limits_of(go: Go, *, white_to_move: bool, own: Limits, overhead: float) -> L
 
 def _least(*limits: _Number | None) -> _Number | None:
     return min((limit for limit in limits if limit is not None), default=None)
-
-
-def _for_moves(clock: Clock, moves: int) -> Clock:
-    """Clock of which a search takes the same share as of another that must last for so many moves."""
-    usual_moves = 1.0 / usual_seconds(Clock(1.0), None)
-    return Clock(clock.remaining * max(usual_moves / (moves + 1), 1.0), clock.increment)
 
 
 # ------------------------------------------------------------------------------------------------ positions

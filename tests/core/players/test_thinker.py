@@ -154,8 +154,8 @@ def test_a_player_forgets_the_games_before(othello: Game, mobility: str) -> None
 
 @pytest.mark.parametrize(
     ("text", "empties"),
-    # A thousand times the seconds, nine empty squares more; a number of moves, or no time, has its way.
-    [("seconds=0.002", 12), ("seconds=2", 21), ("seconds=2,solve=9", 9), ("seconds=2,solve=0", 0), ("depth=4", 0)],
+    # A thousand times the seconds, ten empty squares more; a number of moves, or no time, has its way.
+    [("seconds=0.002", 12), ("seconds=2", 22), ("seconds=2,solve=9", 9), ("seconds=2,solve=0", 0), ("depth=4", 0)],
 )
 def test_positions_are_solved_from_where_it_is_likely_to_fit_into_the_time(
     othello: Game, mobility: str, text: str, empties: int
