@@ -16,7 +16,6 @@ from glem.core.errors import BadInputError
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.results import Bound, Clock, Limits, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.searcher import Searcher, SearchSettings
-from glem.core.search.state import AT
 from glem.core.tasks.stop import Stop
 from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
