@@ -74,7 +74,8 @@ def reductions_of(depth_count: int) -> NDArray[np.int64]:
     pairs = np.floor(0.5 + 0.5 * np.log(np.maximum(depths, 1)) * np.log(places + 1))
     pairs = np.minimum(pairs, np.maximum(depths - 1, 0) // 2)
     pairs[:, 0] = 0
-    return 2 * pairs.astype(np.int64).ravel()
+    reductions: NDArray[np.int64] = 2 * pairs.astype(np.int64).ravel()
+    return reductions
 
 
 FULL_WIDTH = Selectivity(

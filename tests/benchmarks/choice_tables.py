@@ -72,7 +72,7 @@ def main() -> None:
     for row, name in enumerate(names):
         for column, measure in enumerate(MEASURES):
             values, panel = found[row, column], panels[row][column]
-            linear, ranks = (correlate(values, elo[:, 0]).statistic for correlate in (pearsonr, spearmanr))
+            linear, ranks = (float(correlate(values, elo[:, 0])[0]) for correlate in (pearsonr, spearmanr))
             print(f"| {name} | {measure} | {linear:+.2f} | {ranks:+.2f} |")
             panel.errorbar(values, elo[:, 0], elo[:, 1], fmt="o", markersize=3, linewidth=0.7)
             panel.set(xlabel=f"{measure}, {name}: r = {linear:+.2f}", ylabel="" if column else "Elo")

@@ -339,7 +339,7 @@ def test_a_move_that_is_better_than_those_before_it_is_searched_whole(othello):
         found = reduced.search(position, Limits(depth=3))
         # At depth 3, late moves of the root alone are reduced, to their static scores.
         glances, values = (move_values(othello, MOBILITY, position, depth) for depth in (1, 3))
-        assert found.score == values[found.move]
+        assert found.move is not None and found.score == values[found.move]
         assert all(min(glances[move], values[move]) <= found.score for move in values)
         missed += found.score < max(values.values())
     assert 0 < missed < 15
