@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import rankdata
 
 MEASURES = ("choice error", "share of best moves", "rank correlation", "mean absolute error")
 
@@ -72,7 +72,10 @@ def main() -> None:
     for row, name in enumerate(names):
         for column, measure in enumerate(MEASURES):
             values, panel = found[row, column], panels[row][column]
-            linear, ranks = (float(correlate(values, elo[:, 0])[0]) for correlate in (pearsonr, spearmanr))
+            linear, ranks = (
+                np.corrcoef(one, other)[0, 1]
+                for one, other in ((values, elo[:, 0]), (rankdata(values), rankdata(elo[:, 0])))
+            )
             print(f"| {name} | {measure} | {linear:+.2f} | {ranks:+.2f} |")
             panel.errorbar(values, elo[:, 0], elo[:, 1], fmt="o", markersize=3, linewidth=0.7)
             panel.set(xlabel=f"{measure}, {name}: r = {linear:+.2f}", ylabel="" if column else "Elo")
