@@ -31,6 +31,7 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
     """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
 
     Where POSITIONS is a choice set ("glem label --choices"), the first tables have the mean choice error: the score
+    of the best move less that of the move that EVALUATION would choose.
 
     Where the game can tell how many moves are left at most, a second table has the errors by their number.
 

@@ -7,24 +7,15 @@ evaluation and the correlations of Elo with every measure, and draws them.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import rankdata
 
+from tests.benchmarks.measuring import glem
+
 MEASURES = ("choice error", "share of best moves", "rank correlation", "mean absolute error")
-
-
-def printed(*arguments: str) -> dict[str, Any]:
-    """Run a command of glem and read what it prints as JSON."""
-    command = [sys.executable, "-m", "glem", "-q", *arguments, "--json"]
-    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found
 
 
 def elo_of(game: str, model: str, reference: str, options: argparse.Namespace) -> tuple[float, float]:
@@ -33,29 +24,31 @@ def elo_of(game: str, model: str, reference: str, options: argparse.Namespace) -
         return 0.0, 0.0
     players = (f"{model},name=it,{options.limit}", f"{reference},name=reference,{options.limit}")
     openings = ("--openings", options.openings, "--opening-count", str(options.count))
-    found = printed("match", game, *players, *openings, "--seed", "9", "--workers", str(options.workers))
+    found = glem("match", game, *players, *openings, "--seed", "9", "--workers", str(options.workers))
     pairing = found.get("pairings", [found])[0]
     return pairing["elo"]["elo"], pairing["elo"]["error"]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(text: str | None) -> argparse.ArgumentParser:
+    """Make a parser of what the measures need."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game")
-    parser.add_argument("models", nargs="+", help="the first one is the reference")
     parser.add_argument("--choices", nargs="+", required=True)
     parser.add_argument("--openings", required=True)
     parser.add_argument("--count", type=int, default=150, help="openings of a match")
     parser.add_argument("--limit", default="depth=5,solve=10,probcut=off")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("-o", "--output", default="choices.svg")
-    options = parser.parse_args()
+    return parser
 
+
+def measure(options: argparse.Namespace, picture: Path) -> None:
+    """Print and draw Elo and measures of ``options.models``, the first of which is the reference."""
     reference = options.models[0]
     elo = np.array([elo_of(options.game, model, reference, options) for model in options.models])
     names = [Path(each).stem for each in options.choices]
     found = np.empty((len(names), len(MEASURES), len(options.models)))
     for of_set, path in zip(found, options.choices, strict=True):
-        told = printed("evaluate", *options.models, path)
+        told = glem("evaluate", *options.models, path)
         for column, model in enumerate(options.models):
             chosen = told["choices"][model]
             measures = (chosen["error"], chosen["best"], chosen["rank_correlation"], told["mean_absolute"][model])
@@ -79,7 +72,15 @@ def main() -> None:
             print(f"| {name} | {measure} | {linear:+.2f} | {ranks:+.2f} |")
             panel.errorbar(values, elo[:, 0], elo[:, 1], fmt="o", markersize=3, linewidth=0.7)
             panel.set(xlabel=f"{measure}, {name}: r = {linear:+.2f}", ylabel="" if column else "Elo")
-    figure.savefig(options.output)
+    figure.savefig(picture)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("models", nargs="+", help="the first one is the reference")
+    parser.add_argument("-o", "--output", type=Path, default="choices.svg")
+    options = parser.parse_args()
+    measure(options, options.output)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """What the benchmarks share: clocks, Markdown tables, searches, games of tournaments."""
 
+import json
 import resource
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -24,6 +27,13 @@ def table_header(*names: str) -> None:
 def table_row(*cells: Any) -> None:
     """Print a row of a Markdown table at once."""
     print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def glem(*arguments: str | Path) -> dict[str, Any]:
+    """Run a command of glem and read what it prints as JSON."""
+    command = [sys.executable, "-m", "glem", "-q", *map(str, arguments), "--json"]
+    told: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return told
 
 
 def processor_seconds() -> float:
