@@ -172,6 +172,7 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
 def fit(
     positions: Positions,
     *,
+    prior: str = named.NO_EVALUATION,
     patterns: Path_ | None = None,
     minimum_matches: int = 75,
     phases: int | None = None,
@@ -199,6 +200,9 @@ def fit(
     ----------
     positions
         Scored positions.
+    prior
+        Evaluation that the fit begins with and is held to: a file, ``default``, or ``none``. Its terms, phases and link
+        are those of the fit.
     patterns
         Name of a pattern set of the game, or a file of patterns
         (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none.
@@ -222,7 +226,7 @@ def fit(
     link
         ``identity``, ``sigmoid``, or ``logistic``, which turns labels into 0.9, 0.5 and 0.1.
     l2
-        Penalty on squared weights, in positions.
+        Penalty on squared weights, or on what they differ from those of the prior, in positions.
     smoothing
         Factor for positions of adjacent phases.
     count_rules
@@ -245,9 +249,11 @@ def fit(
     Raises
     ------
     BadInputError
-        There is no such pattern set or baseline, or there are no positions or terms.
+        There is no such pattern set, baseline or prior, there are no positions or terms, or terms are named beside
+        those of a prior.
     """
-    from glem.core.evaluation.links import link_of, result_labels
+    from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.count_rules import CountRules
     from glem.core.fitting.descent import GradientDescent
@@ -257,6 +263,13 @@ def fit(
     game, learning = positions.game, load_learning(positions.game.name)
     if phases is not None:
         learning = with_phases(learning, phases)
+    before = None if prior == named.NO_EVALUATION else named.load_value(prior, game)
+    if before is not None:
+        if (patterns, configurations, baseline, phases, link, linear) != (None, None, None, None, "identity", True):
+            raise BadInputError(
+                "a prior is fitted with its own patterns, configurations, linear features, phases and link"
+            )
+        learning = before.learning
     if baseline is not None:
         if patterns is not None or configurations is not None:
             raise BadInputError("the features of a baseline are fitted alone: name no patterns and no configurations")
@@ -267,19 +280,24 @@ def fit(
     name = next(iter(learning.pattern_sets), "none") if patterns is None else patterns
     held = positions.held_out_mask(held_out, seed) if held_out else None
     chunks = values_of(learning, positions.positions, held)
-    terms = Terms(
-        patterns=None if name == "none" else PatternSet.named(learning, name, chunks, minimum_matches),
-        configurations=_configurations(configurations),
-        most_specific=not all_active,
-        linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
+    terms = (
+        Terms.of(before)
+        if before is not None
+        else Terms(
+            patterns=None if name == "none" else PatternSet.named(learning, name, chunks, minimum_matches),
+            configurations=_configurations(configurations),
+            most_specific=not all_active,
+            linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
+        )
     )
-    if link == "logistic":
+    bounded = link_of(link, max(abs(score) for score in game.score_bounds)) if before is None else before.link
+    if bounded == LOGISTIC:
         positions = evolve(positions, label=result_labels(positions.label))
     settings = FitSettings(
         ConjugateGradient(iterations=iterations or 60, patience=5 if held_out else None)
         if method == "conjugate"
         else GradientDescent(iterations=iterations or 250),
-        link=link_of(link, max(abs(score) for score in game.score_bounds)),
+        link=bounded,
         l2=l2,
         smoothing=smoothing,
         count_rules=CountRules() if count_rules else None,
@@ -294,8 +312,12 @@ def fit(
         "validation": f"{held_out:g} of the games, seed {seed}",
         **(provenance or {}),
     }
+    if before is not None:
+        files = (told.get(FITTED_FILES, ""), before.provenance.get(FITTED_FILES, ""))
+        told |= {"prior": prior, FITTED_FILES: fitted_files_text((), "\n".join(filter(None, files)))}
     described = {
-        "work": "fit", **told, "link": link, "patterns": None if terms.patterns is None else terms.patterns.names,
+        "work": "fit", **told, "link": bounded.name,
+        "patterns": None if terms.patterns is None else terms.patterns.names,
         "minimum matches": minimum_matches, "phases": learning.phases.names,
         "configurations": str(configurations), "all active": all_active, "linear": terms.linear,
     }  # fmt: skip
@@ -306,6 +328,7 @@ def fit(
             terms,
             settings,
             held_out=held,
+            prior=before,
             work=work,
             provenance=told,
             jobs=jobs,

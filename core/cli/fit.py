@@ -37,6 +37,7 @@ class _Fit(options.Command):
 )
 @click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
 @options.evaluation_output
+@options.prior(" Its patterns, features, phases and link are those of the fit.")
 @options.patterns()
 @options.count(("-n", "--minimum-matches"), 75, "Positions that have a content of a large pattern with a weight.")
 @options.count("--phases", None, "Number of phases, where the game divides into any; its own by default.")

@@ -23,8 +23,17 @@ if TYPE_CHECKING:
 @options.amount("--hours", None, "Time to train.")
 @options.count("--generations", None, "How many generations there are to be in the folder.")
 @options.option("--games", "files", multiple=True, metavar="FILE", help="Records to begin with; may be repeated.")
-@options.count("--positions", 10_000, "Positions that the second generation labels; each later one twice as many.")
-@options.count("--depth", 4, "Plies of the searches that label and of those that play matches.")
+@options.count(
+    "--positions",
+    None,
+    "Positions that the second generation labels; each later one twice as many. 10000 by default, 1000 where the rules "
+    "do not compile.",
+)
+@options.count(
+    "--depth",
+    None,
+    "Plies of the searches that label and of those that play matches. 4 by default, 2 where the rules do not compile.",
+)
 @options.count("--solve", 10, "Moves left from which on positions are solved, where the game can be.", least=0)
 @options.count("--pairs", 200, "Most game pairs of a match.")
 @options.amount("--elo", 20.0, "Elo by which the tests of matches ask whether a generation is stronger.")

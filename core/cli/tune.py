@@ -27,12 +27,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 )
 @options.files("GAMES...", options.skip_bad, was_option=True)
 @options.evaluation_output
-@options.option(
-    "--prior",
-    metavar="EVALUATION",
-    default="none",
-    help="What the fit begins with and is held to: a file, `default`, or `none`.",
-)
+@options.prior()
 @options.patterns(" for a prior without one; none by default")
 @options.configurations
 @options.linear

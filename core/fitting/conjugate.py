@@ -86,7 +86,7 @@ class ConjugateGradient(Fitter):
                 if inner(direction, gradient) <= 0:
                     direction = preconditioned
                 previous, previous_norm = gradient, norm
-                problem.sums(direction, out=steps)
+                problem.steps(direction, out=steps)
                 value, slope = problem.penalized(errors, parameters), -inner(direction, gradient)
                 length = _line_minimum(problem, sums, steps, parameters, direction, value, slope)
                 if length == 0.0:

@@ -59,6 +59,13 @@ class Terms:
     most_specific: bool = True
     linear: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, evaluation: LinearEvaluation) -> Terms:
+        """Terms of an evaluation, each configuration with a weight of its own."""
+        features = evaluation.learning.features
+        names = tuple(features[number].name for number in evaluation.linear)
+        return cls(evaluation.patterns, evaluation.configurations, None, evaluation.most_specific, names)
+
     @property
     def class_count(self) -> int:
         """Number of different weights of configurations."""
@@ -118,12 +125,15 @@ class Training:
     linear_phases
         Phases whose patterns and configurations could not be fitted, for lack of positions or because held-out games
         never did better for it. They have weights of linear features alone, fitted to the nearest positions.
+    has_prior
+        Whether the fit began with a prior, which phases keep that could not be fitted.
     """
 
     evaluation: LinearEvaluation
     weights: PhaseWeights
     phase_weights: NDArray[np.float64]
     linear_phases: tuple[int, ...] = ()
+    has_prior: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -136,7 +146,10 @@ class Training:
         nothing = [number for number, result in enumerate(results) if result and not result.improved]
         told = (
             (self.linear_phases, "has only a linear fit"),
-            ([number for number in nothing if number not in self.linear_phases], "has weights of 0 alone"),
+            (
+                [number for number in nothing if number not in self.linear_phases],
+                "keeps its prior" if self.has_prior else "has weights of 0 alone",
+            ),
         )
         return tuple(
             f"{', '.join(names[number] for number in phases)} {what}: there were no positions, or fitting more never "
@@ -174,6 +187,7 @@ def train(
     settings: FitSettings | None = None,
     *,
     held_out: NDArray[np.bool_] | None = None,
+    prior: LinearEvaluation | None = None,
     work: Path | None = None,
     by_phase: bool = False,
     provenance: dict[str, str] | None = None,
@@ -194,6 +208,9 @@ def train(
         How to fit; :meth:`FitSettings.default` by default.
     held_out
         bool [N]: positions for early stopping, not fitted.
+    prior
+        Evaluation of the same terms (:meth:`Terms.of`), phases and link. What is fitted, smoothed and penalized is what
+        is added to its weights; a phase that cannot be fitted keeps them.
     work
         Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
     by_phase
@@ -209,7 +226,8 @@ def train(
     Raises
     ------
     BadInputError
-        No terms, no positions, positions of another game, or what :func:`~glem.core.fitting.phases.fit_phases` raises.
+        No terms, no positions, positions of another game, a prior of other terms, or what
+        :func:`~glem.core.fitting.phases.fit_phases` raises.
     """
     chosen = settings if settings is not None else FitSettings.default()
     if positions.game.name != learning.game.name:
@@ -225,6 +243,11 @@ def train(
     linear = LinearTerms.from_names(learning.features, terms.linear)
     packing = Packing(len(learning.phases), terms.patterns, configurations, terms.class_count, linear)
 
+    offsets = None
+    if prior is not None:
+        _check_prior(prior, learning, terms, chosen.link)
+        offsets = prior.sums(positions.positions, jobs=jobs)
+
     def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
         """Fit on some positions."""
         columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
@@ -235,6 +258,7 @@ def train(
             positions.label[rows],
             weights=positions.weight[rows],
             held_out=None if held_out is None else held_out[rows],
+            offsets=None if offsets is None else offsets[rows],
             **attrs.asdict(chosen, recurse=False),
             phases=phases,
             checkpoint=work,
@@ -261,9 +285,36 @@ def train(
         weights = fit(np.arange(len(positions)))
     fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
     phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
-    weights, linear_phases = _with_linear_fallback(weights, attrs.evolve(positions, weight=fitted), learning, linear)
+    linear_phases: tuple[int, ...] = ()
+    if prior is not None:
+        weights = _added(prior, weights, phase_weights)
+    else:
+        weighted = attrs.evolve(positions, weight=fitted)
+        weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
     evaluation = _evaluation(learning, terms, weights, chosen, provenance or {})
-    return Training(evaluation, weights, phase_weights, linear_phases)
+    return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
+
+
+def _check_prior(prior: LinearEvaluation, learning: Learning, terms: Terms, link: Link) -> None:
+    own = Terms.of(prior)
+    if (
+        (link, learning.phases.names) != (prior.link, prior.learning.phases.names)
+        or any(getattr(terms, name) is not getattr(own, name) for name in ("patterns", "configurations", "classes"))
+        or (terms.linear, terms.most_specific) != (own.linear, own.most_specific)
+    ):
+        raise BadInputError("a prior is fitted with its own patterns, configurations, linear features, phases and link")
+
+
+def _added(prior: LinearEvaluation, weights: PhaseWeights, phase_weights: NDArray[np.float64]) -> PhaseWeights:
+    """Weights of a prior and what was fitted to be added to them; nothing where a phase has no positions."""
+    known = (phase_weights > 0)[:, None]
+    return attrs.evolve(
+        weights,
+        bias=prior.bias + weights.bias * known[:, 0],
+        patterns=prior.pattern_weights + weights.patterns * known,
+        configurations=prior.configuration_weights + weights.configurations * known,
+        linear=prior.linear_weights + weights.linear * known,
+    )
 
 
 def _with_linear_fallback(

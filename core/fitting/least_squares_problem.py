@@ -88,8 +88,8 @@ def inner(one: Vector, other: Vector) -> float:
 class LeastSquares:
     """Weighted squared error of a design under a link, with an optional L2 penalty.
 
-    The objective is ``sum_k weight_k D_k^2 + l2 sum_i w_i^2`` with ``D_k = r_k - g(sum_i w_i h_ik)``, the second sum
-    over patterns and configurations. In the identity link's terms, every weight gets ``l2`` further positions in
+    The objective is ``sum_k weight_k D_k^2 + l2 sum_i w_i^2`` with ``D_k = r_k - g(o_k + sum_i w_i h_ik)``, the second
+    sum over patterns and configurations. In the identity link's terms, every weight gets ``l2`` further positions in
     which it alone is active and the residual is 0; a weight with n matches shrinks by about n / (n + l2). Reported
     errors are means over the rows and leave the penalty out.
 
@@ -103,6 +103,8 @@ class LeastSquares:
         float32 [N], at least 0; 1 by default.
     held_out
         bool [N]: positions for validation; they take no part in the fit.
+    offsets
+        float32 [N]: what is added to each position's sum of weights, 0 by default.
     link
         Link function.
     l2
@@ -122,6 +124,7 @@ class LeastSquares:
         *,
         weights: NDArray[np.floating] | None = None,
         held_out: NDArray[np.bool_] | None = None,
+        offsets: NDArray[np.floating] | None = None,
         link: Link = IDENTITY,
         l2: float = 0.0,
         targets: Sequence[Sequence[Source]] | None = None,
@@ -139,11 +142,11 @@ class LeastSquares:
             else [tuple(sources) for sources in targets]
         )
         self._slabs: list[_Slab] = []
-        self._spread(labels, weights, held_out)
+        self._spread(labels, weights, held_out, offsets)
 
-    def _spread(self, labels: Any, weights: Any, held_out: Any) -> None:
+    def _spread(self, labels: Any, weights: Any, held_out: Any, offsets: Any) -> None:
         """Lay out the rows of all targets one after the other and cut them into slabs."""
-        label_parts, weight_parts, held_parts = [], [], []
+        label_parts, weight_parts, held_parts, offset_parts = [], [], [], []
         first = 0
         for target, sources in enumerate(self.targets):
             pieces: list[_Piece] = []
@@ -157,6 +160,8 @@ class LeastSquares:
                     label_parts.append(np.where(known, label, np.float32(0)))
                     weight_parts.append(np.where(known & ~held, weight * np.float32(source.factor), np.float32(0)))
                     held_parts.append(np.where(known & held & source.own, weight, np.float32(0)))
+                    if offsets is not None:
+                        offset_parts.append(np.asarray(offsets[rows], np.float32))
                     for start in range(segment.start, segment.stop, _PIECE_ROWS):
                         stop = min(start + _PIECE_ROWS, segment.stop)
                         pieces.append(_Piece(Segment(segment.block, start, stop), first))
@@ -166,8 +171,11 @@ class LeastSquares:
         self._labels = np.concatenate([nothing, *label_parts])
         self._row_weights = np.concatenate([nothing, *weight_parts])
         self._held_weights = np.concatenate([nothing, *held_parts])
-        if not (np.isfinite(self._labels).all() and (self._row_weights >= 0).all()):
-            raise BadInputError("labels must be finite or nan, weights at least 0")
+        self._offsets = np.concatenate([nothing, *offset_parts])
+        if not (
+            np.isfinite(self._offsets).all() and np.isfinite(self._labels).all() and (self._row_weights >= 0).all()
+        ):
+            raise BadInputError("labels must be finite or nan, offsets finite, weights at least 0")
         self.total_weight = float(self._row_weights.sum(dtype=np.float64))
         self.held_weight = float(self._held_weights.sum(dtype=np.float64))
 
@@ -240,7 +248,7 @@ class LeastSquares:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of everything that a fit's result depends on, the fitter excepted."""
-        arrays = [self._labels, self._row_weights, self._held_weights]
+        arrays = [self._labels, self._row_weights, self._held_weights, *([self._offsets] if len(self._offsets) else [])]
         if self.expansion is not None:
             arrays += [self.expansion.data, self.expansion.indices, self.expansion.indptr]
         return arrays_digest(arrays, repr((self.link, self.l2, self.targets, self.design.fingerprint)))
@@ -286,7 +294,8 @@ class LeastSquares:
             error = held = 0.0
             for block, start, stop, rows in self._calls(slab):
                 known = self._labels[rows], self._row_weights[rows], self._held_weights[rows]
-                one, other = pass_over(block, weights[slab.target], start, stop, *known, link, gradient)
+                offsets = self._offsets[rows]
+                one, other = pass_over(block, weights[slab.target], start, stop, offsets, *known, link, gradient)
                 error += one
                 held += other
             return error, held
@@ -313,8 +322,15 @@ class LeastSquares:
         return (error, held), self._descent(total, parameters)
 
     def sums(self, parameters: Vector, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-        """Sum of active weights of every row: float32 [rows], written into ``out`` if given."""
-        weights = self._spread_weights(parameters)
+        """Offset and active weights of every row, added up: float32 [rows], written into ``out`` if given."""
+        sums = self.steps(parameters, out)
+        if len(self._offsets):
+            sums += self._offsets
+        return sums
+
+    def steps(self, direction: Vector, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Add up the active weights of every row alone: float32 [rows], written into ``out`` if given."""
+        weights = self._spread_weights(direction)
         sums = np.empty(self.row_count, np.float32) if out is None else out
 
         def work(slab: _Slab) -> None:
@@ -401,7 +417,7 @@ class LeastSquares:
 
     def curvature(self, direction: Vector) -> Vector:
         """Half the objective's Gauss-Newton matrix times a vector, every row taken at the link's steepest point."""
-        residuals = self.sums(direction) * self._row_weights
+        residuals = self.steps(direction) * self._row_weights
         residuals *= np.float32(-(self.link.largest_slope**2))
         return -self.gradient(residuals, direction)
 

@@ -114,6 +114,7 @@ def fit_phases(
     *,
     weights: NDArray[np.floating] | None = None,
     held_out: NDArray[np.bool_] | None = None,
+    offsets: NDArray[np.floating] | None = None,
     fitter: Fitter | None = None,
     link: Link = IDENTITY,
     l2: float = 0.0,
@@ -139,7 +140,7 @@ def fit_phases(
         iteration that does best on them.
     fitter
         :class:`ConjugateGradient` with its defaults, if not given; the one given is copied and left as it is.
-    link, l2
+    offsets, link, l2
         As in :class:`LeastSquares`.
     smoothing
         As in :func:`neighbours`; 0 fits each phase on its own positions.
@@ -161,7 +162,7 @@ def fit_phases(
     BadInputError
         No labelled position at all, a checkpoint of another fit, and what :class:`LeastSquares` raises.
     """
-    for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out)):
+    for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out), ("offsets", offsets)):
         if array is not None and np.shape(array) != (len(design),):
             raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
     chosen = fitter if fitter is not None else ConjugateGradient()
@@ -181,7 +182,9 @@ def fit_phases(
         known = np.intersect1d(known, np.asarray(phases, np.int64))
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
-    problem_of = partial(LeastSquares, design, labels, weights=weights, held_out=held_out, link=link, l2=l2, jobs=jobs)
+    problem_of = partial(
+        LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, l2=l2, jobs=jobs
+    )
     fitted: list[NDArray[np.float64]] = []
     results: list[FitResult | None] = []
     with progress("fitting phases", len(groups)) as task:

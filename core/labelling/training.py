@@ -15,7 +15,7 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -24,6 +24,7 @@ from attrs import define, field
 from glem.core.errors import BadInputError
 from glem.core.evaluation.choices import choice_errors
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
 from glem.core.evaluation.named import NO_EVALUATION, load_value
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import atomic_path
@@ -31,6 +32,7 @@ from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import ErrorSums
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.first_games import play_games
@@ -73,9 +75,9 @@ class TrainingSettings:
     ----------
     positions
         Positions of games that the second generation labels; each later one has twice as many as the one before. The
-        first has five times as many, without searches.
+        first has five times as many, without searches. 10,000 by default, 1,000 where the rules do not compile.
     depth
-        Plies of the searches that label, and of those that play matches.
+        Plies of the searches that label, and of those that play matches; 4 by default, or 2.
     solve
         Moves left from which on positions are solved, where the game can be.
     pairs
@@ -88,8 +90,8 @@ class TrainingSettings:
         Of all draws.
     """
 
-    positions: int = 10_000
-    depth: int = 4
+    positions: int | None = None
+    depth: int | None = None
     solve: int = 10
     pairs: int = 200
     elo: float = 20.0
@@ -98,10 +100,23 @@ class TrainingSettings:
 
     def __attrs_post_init__(self) -> None:
         for name in ("positions", "depth", "pairs"):
-            if getattr(self, name) < 1:
-                raise BadInputError(f"{name} must be at least 1, got {getattr(self, name)}")
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadInputError(f"{name} must be at least 1, got {value}")
         if self.elo <= 0 or self.solve < 0:
             raise BadInputError(f"Elo to ask for are above 0 and solve= from 0 on, got {self.elo} and {self.solve}")
+
+    def resolved(self, game: Game) -> Self:
+        """Set what depends on the game."""
+        # A first game tells whether the rules compile.
+        play_games(game, positions=1)
+        positions, depth = (1_000, 2) if game.rules.plain_reason is not None else (10_000, 4)
+        return attrs.evolve(
+            self,
+            positions=self.positions or positions,
+            depth=self.depth or depth,
+            solve=self.solve if can_solve(game) else 0,
+        )
 
 
 @define(frozen=True)
@@ -205,9 +220,7 @@ def train_generations(
     """
     if generations is None and seconds is None:
         raise BadInputError("say how many generations there are to be, or how much time there is")
-    chosen = settings or TrainingSettings()
-    if not can_solve(learning.game):
-        chosen = attrs.evolve(chosen, solve=0)
+    chosen = (settings or TrainingSettings()).resolved(learning.game)
     digest = arrays_digest([part.moves for part in records]) if records else ""
     described = {"game": learning.game.name, "games": sources, "digest": digest, **attrs.asdict(chosen)}
     with run_folder(folder, described, keep=True, mark=_MARK, content="training", remedy="name another folder"):
@@ -280,9 +293,14 @@ class _Training:
 
     # -------------------------------------------------------------------------------------------- positions
 
+    def _wanted(self, number: int) -> int:
+        """Positions that a generation labels."""
+        assert self.settings.positions is not None
+        return self.settings.positions << max(number - 1, 0)
+
     def _quick_games(self, number: int) -> list[GameRecords]:
         """Give the games that a generation begins with."""
-        wanted, game = self.settings.positions << max(number - 1, 0), self.learning.game
+        wanted, game = self._wanted(number), self.learning.game
         if self.records:
             return list(self.records)
         if not self._is_searched(number):
@@ -330,7 +348,7 @@ class _Training:
 
     def _chosen(self, given: Positions, number: int) -> Positions:
         """Draw the positions that are labelled, of each phase as many as there are, up to an equal number."""
-        wanted = self.settings.positions << (number - 1)
+        wanted = self._wanted(number)
         order = np.random.default_rng((self.settings.seed, number)).permutation(len(given))
         phase = self.learning.phases.of(given.positions)[order].astype(np.int64)
         # Number of each position within its phase: the first ones of all phases are taken.
@@ -338,7 +356,9 @@ class _Training:
         starts = np.searchsorted(phase[by_phase], np.arange(len(self.learning.phases)))
         rank = np.empty(len(given), np.int64)
         rank[by_phase] = np.arange(len(given)) - starts[phase[by_phase]]
-        return given.select(np.sort(order[np.argsort(rank, kind="stable")[:wanted]]))
+        chosen = given.select(np.sort(order[np.argsort(rank, kind="stable")[:wanted]]))
+        # A search does not tell more of a position that more games have reached.
+        return attrs.evolve(chosen, weight=np.ones(len(chosen), np.float32))
 
     # ------------------------------------------------------------------------------------ fit and judgement
 
@@ -351,13 +371,27 @@ class _Training:
         pool = Positions.concatenate([attrs.evolve(each, label_kind="search", label_spread=None) for each in sets])
         held_out = pool.held_out_mask(_HELD_OUT, self.settings.seed)
         path = self._file("generation", number, ".npz")
-        patterns = next(iter(self.learning.pattern_sets), None)
+        prior = load_value(self.best, pool.game) if self._is_searched(number) and self.best != NO_EVALUATION else None
+        if prior is not None:
+            terms = Terms.of(prior)
+        else:
+            patterns = next(iter(self.learning.pattern_sets), None)
+            pattern_set = None if patterns is None else PatternSet.named(self.learning, patterns)
+            terms = Terms(pattern_set, linear=self.learning.linear)
+        bound = max(map(abs, pool.game.score_bounds))
         training = train(
             pool,
             self.learning,
-            Terms(None if patterns is None else PatternSet.named(self.learning, patterns), linear=self.learning.linear),
-            FitSettings(ConjugateGradient(iterations=60, patience=5), l2=self.settings.l2, smoothing=0.25),
+            terms,
+            # Where games are only won or lost, twice the weights make a win surer, not greater.
+            FitSettings(
+                ConjugateGradient(iterations=60, patience=5),
+                link=scaled_sigmoid(bound) if bound == 1 else IDENTITY,
+                l2=self.settings.l2,
+                smoothing=0.25,
+            ),
             held_out=held_out,
+            prior=prior,
             provenance={
                 "command": "train",
                 "generation": str(number),

@@ -86,10 +86,10 @@ def predicted(design: Design, weights: PhaseWeights, jobs: int = 1) -> NDArray[n
 
 
 def objective(
-    matrix: Matrix, labels: Matrix, row_weights: Matrix, penalties: Matrix, link: Link, weights: Matrix
+    matrix: Matrix, labels: Matrix, offsets: Matrix, row_weights: Matrix, penalties: Matrix, link: Link, weights: Matrix
 ) -> float:
-    """``sum_k weight_k (r_k - g(x_k))^2 + sum_i penalty_i w_i^2``."""
-    differences = labels - link(matrix @ weights)
+    """``sum_k weight_k (r_k - g(o_k + x_k))^2 + sum_i penalty_i w_i^2``."""
+    differences = labels - link(offsets + matrix @ weights)
     return float(row_weights @ differences**2 + penalties @ weights**2)
 
 

@@ -71,8 +71,8 @@ __all__ = [
     "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "choice",
     "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within", "file",
     "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear", "merge",
-    "opened_workers", "option", "output", "patterns", "per_game", "plies", "quiet_positions", "report", "resamples",
-    "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning", "workers",
+    "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiet_positions", "report",
+    "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -355,8 +355,14 @@ def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
 
 
 def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
-    """Add ``--l2``, the penalty on squared weights."""
+    """Add ``--l2``, the penalty on squared weights, or on what they differ from a prior's."""
     return amount("--l2", default, f"Penalty on weights{unit}.", most=1e9)
+
+
+def prior(more: str = "") -> Callable[[F], F]:
+    """Add ``--prior``, the evaluation that a fit begins with."""
+    text = f"What the fit begins with and is held to: a file, `default`, or `none`.{more}"
+    return option("--prior", metavar="EVALUATION", default="none", help=text)
 
 
 # ------------------------------------------------------------------------------------------------ labelling

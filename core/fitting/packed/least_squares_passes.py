@@ -150,6 +150,7 @@ def pass_over(
     weights: Any,
     start: Any,
     stop: Any,
+    offsets: Any,
     labels: Any,
     row_weights: Any,
     held_weights: Any,
@@ -164,6 +165,8 @@ def pass_over(
         A block of rows, :class:`~glem.core.fitting.packed.blocks.Rows`.
     weights
         float32 spread vector.
+    offsets
+        float32 [stop - start], added to the sums of the rows; or empty.
     labels, row_weights, held_weights
         float32 [stop - start]: label r, weight in training, weight in validation.
     link
@@ -183,6 +186,9 @@ def pass_over(
         rows = min(block + _BLOCK, stop) - block
         _predict_block(design, weights, block, rows, sums)
         part = slice(block - start, block - start + rows)
+        own = offsets[part]
+        for row in range(own.shape[0]):
+            sums[row] += own[row]
         one, other = _to_residuals(sums[:rows], labels[part], row_weights[part], held_weights[part], link, sums[:rows])
         error += one
         held_error += other

@@ -72,6 +72,7 @@ def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link:
     arguments = (
         small.matrix[rows],
         targets[rows].astype(np.float64),
+        np.zeros(rows.sum()),
         np.ones(rows.sum()),
         penalties(small, 0.05),
         link,
@@ -79,7 +80,7 @@ def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link:
 
     def gradient(weights: Any) -> Any:
         sums = arguments[0] @ weights
-        return -2 * arguments[0].T @ (derivative(link, sums) * (arguments[1] - link(sums))) + 2 * arguments[3] * weights
+        return -2 * arguments[0].T @ (derivative(link, sums) * (arguments[1] - link(sums))) + 2 * arguments[4] * weights
 
     best = minimize(
         lambda weights: objective(*arguments, weights),

@@ -1,8 +1,10 @@
-"""From positions to an evaluation: phases that cannot be fitted."""
+"""From positions to an evaluation: phases that cannot be fitted, and fits that begin with a prior."""
 
 import numpy as np
 import pytest
+from attrs import evolve
 
+from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LINKS, link_of
 from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -43,3 +45,47 @@ def test_phases_that_cannot_be_fitted_get_a_linear_fit(name: str) -> None:
         expected = np.linalg.lstsq(columns, link.sums_of(label[rows]))[0]
         weights = [evaluation.bias[number], *evaluation.linear_weights[number]]
         np.testing.assert_allclose(weights, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["identity", "sigmoid"])
+def test_what_is_added_to_a_prior_is_fitted_to_what_it_leaves(name: str) -> None:
+    assert LEARNING.sample is not None
+    positions = LEARNING.sample()
+    phase = LEARNING.phases.of(positions.positions)
+    positions = positions.select(phase != 12)
+    terms = Terms(PatternSet.named(LEARNING, "logistello"), linear=LEARNING.linear)
+    settings = FitSettings(ConjugateGradient(iterations=6, tolerance=0), link=link_of(name, 64), l2=20, smoothing=0.25)
+    prior = train(positions, LEARNING, terms, settings).evaluation
+    own = prior.predict(positions.positions)
+    later = evolve(positions, label=np.clip(own + np.random.default_rng(2).normal(0, 4, len(own)), -64, 64))
+    found = train(later, LEARNING, Terms.of(prior), settings, prior=prior)
+    weights = ("bias", "pattern_weights", "linear_weights")
+    if name == "identity":
+        left = evolve(later, label=later.label - own)
+        added = train(left, LEARNING, terms, evolve(settings, l2=20)).evaluation
+        for each in weights:
+            expected = getattr(prior, each)[:12] + getattr(added, each)[:12]
+            np.testing.assert_allclose(getattr(found.evaluation, each)[:12], expected, atol=2e-3)
+    before, after = (np.mean((later.label - each) ** 2) for each in (own, found.evaluation.predict(later.positions)))
+    assert after < before
+    for each in weights:
+        np.testing.assert_array_equal(getattr(found.evaluation, each)[12], getattr(prior, each)[12])
+    with pytest.raises(BadInputError, match="prior is fitted with its own patterns"):
+        train(later, LEARNING, Terms(linear=LEARNING.linear), settings, prior=prior)
+
+
+def test_a_phase_that_cannot_be_fitted_keeps_its_prior() -> None:
+    assert LEARNING.sample is not None
+    positions = LEARNING.sample()
+    terms = Terms(PatternSet.named(LEARNING, "logistello"), linear=LEARNING.linear)
+    settings = FitSettings(ConjugateGradient(iterations=6, patience=2), l2=20, smoothing=0)
+    prior = train(positions, LEARNING, terms, settings).evaluation
+    own = prior.predict(positions.positions)
+    noise = np.random.default_rng(2).normal(0, 4, len(own))
+    later = evolve(positions, label=own + noise)
+    found = train(later, LEARNING, Terms.of(prior), settings, held_out=later.held_out_mask(0.2), prior=prior)
+    kept = [number for number, result in enumerate(found.weights.results) if result and not result.improved]
+    assert kept
+    assert "keeps its prior" in found.warnings[0]
+    for number in kept:
+        np.testing.assert_array_equal(found.evaluation.pattern_weights[number], prior.pattern_weights[number])

@@ -115,19 +115,24 @@ def test_bad_configurations_are_refused(ids: list[int], message: str) -> None:
 def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float) -> None:
     labels = labels_for(small, link)
     row_weights = np.random.default_rng(6).uniform(0.5, 2, len(labels))
-    problem = LeastSquares(small.design, labels, weights=row_weights, link=link, l2=l2, targets=[(Source(2, 1.0),)])
+    offsets = np.random.default_rng(8).normal(size=len(labels)).astype(np.float32)
+    targets = [(Source(2, 1.0),)]
+    problem = LeastSquares(
+        small.design, labels, weights=row_weights, offsets=offsets, link=link, l2=l2, targets=targets
+    )
     rows = one_phase(small, 2)
+    known = small.matrix[rows], labels[rows], offsets[rows], row_weights[rows]
     penalties = np.full(small.matrix.shape[1], l2)
     penalties[small.design.layout.linear_start :] = 0
     weights = np.random.default_rng(7).normal(size=small.matrix.shape[1]) * 0.2
     errors, descent = problem.errors_and_gradient(weights)
-    expected = objective(small.matrix[rows], labels[rows], row_weights[rows], np.zeros_like(penalties), link, weights)
+    expected = objective(*known, np.zeros_like(penalties), link, weights)
     assert errors.training == pytest.approx(expected / row_weights[rows].sum(), rel=1e-5)
 
     def at(item: int, change: float) -> float:
         moved = weights.copy()
         moved[item] += change
-        return objective(small.matrix[rows], labels[rows], row_weights[rows], penalties, link, moved)
+        return objective(*known, penalties, link, moved)
 
     step = 1e-5
     differences = np.array([(at(item, step) - at(item, -step)) / (2 * step) for item in range(len(weights))])
@@ -138,10 +143,11 @@ def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float)
 def test_the_two_halves_equal_the_whole_pass(small: Small, link: Link) -> None:
     labels = labels_for(small, link)
     held = np.random.default_rng(8).random(len(labels)) < 0.3
-    problem = LeastSquares(small.design, labels, held_out=held, link=link, l2=2.0)
     generator = np.random.default_rng(9)
+    offsets = generator.normal(size=len(labels))
+    problem = LeastSquares(small.design, labels, held_out=held, offsets=offsets, link=link, l2=2.0)
     parameters, direction = generator.normal(size=(2, problem.parameter_count)) * 0.1
-    sums, steps = problem.sums(parameters), problem.sums(direction)
+    sums, steps = problem.sums(parameters), problem.steps(direction)
     length = 0.3
     residuals = np.empty_like(sums)
     errors = problem.move(sums, steps, length, residuals)
@@ -150,7 +156,7 @@ def test_the_two_halves_equal_the_whole_pass(small: Small, link: Link) -> None:
     assert errors == pytest.approx(expected_errors, rel=1e-5)
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
     if link == IDENTITY:
-        curvature = problem.straight_curvature(problem.sums(direction), direction)
+        curvature = problem.straight_curvature(problem.steps(direction), direction)
         assert curvature == pytest.approx(float(direction @ problem.curvature(direction)), rel=1e-4)
         return
     sums = problem.sums(parameters)
