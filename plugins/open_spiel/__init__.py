@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
-from glem.plugins.open_spiel.observations import MOVER, cell_name, observations_of
+from glem.plugins.open_spiel.observations import COUNTS, MOVER, cell_name, observations_of
 
 _MOST_ENTRIES = 50_000
 _LONGEST_LINE = 8
@@ -25,9 +25,10 @@ def open_spiel_learning(game: Game) -> Learning:
 
     Each cell of a board is a feature; its values are the combinations of planes that occur there, as the player to
     move observes them. Where the observation is no board, each of its entries is a feature. One more feature is the
-    player to move. The pattern set ``lines`` has rows, columns and diagonals, ``windows`` squares of 2 x 2 and 3 x 3
-    cells; where there is no board, ``pairs`` has neighbouring entries. Each pattern knows who is to move, since the two
-    players' aims need not be alike. Phases are thirds of a random game's usual length.
+    player to move; and the cells of each value are counted, which is material in many games: the counts enter linearly,
+    and are a baseline. The pattern set ``lines`` has rows, columns and diagonals, ``windows`` squares of 2 x 2 and
+    3 x 3 cells; where there is no board, ``pairs`` has neighbouring entries. Each pattern knows who is to move, since
+    the two players' aims need not be alike. Phases are thirds of a random game's usual length.
 
     Parameters
     ----------
@@ -42,6 +43,7 @@ def open_spiel_learning(game: Game) -> Learning:
     observations = observations_of(game.name.partition(":")[2])
     features = observations.features()
     board = observations.board
+    counts = tuple(feature.name for feature in features if feature.group == COUNTS)
     if board is None:
         sets = {"pairs": _pairs(features)}
     else:
@@ -54,6 +56,8 @@ def open_spiel_learning(game: Game) -> Learning:
         features=AtomicFeatures(game, features, observations.write),
         phases=Phases(game, ("early", "middle", "late"), observations.phase_of, "thirds of a random game's length"),
         pattern_sets=sets,
+        linear=counts,
+        baselines={"constant": (), **({COUNTS: counts} if counts else {})},
         label_unit="points",
     )
 

@@ -19,6 +19,9 @@ from glem.games.open_spiel.rules import OpenSpielRules, rules_of
 MOVER = "mover"
 """Name of the feature that tells who is to move."""
 
+COUNTS = "counts"
+"""Group of the features that count cells."""
+
 _SAMPLE_GAMES = 30
 _SAMPLE_POSITIONS = 4000
 _MOST_PLANES = 62
@@ -111,7 +114,7 @@ class Observations:
     # ------------------------------------------------------------------------------------------- using them
 
     def features(self) -> tuple[AtomicFeature, ...]:
-        """List the player to move, then the cells row by row, or the entries that vary."""
+        """List the player to move, then the cells row by row and how many show what; or the entries that vary."""
         mover = AtomicFeature(MOVER, 0, 1, "the player to move", ("first", "second"), group=MOVER)
         if self._codes is None:
             entries = (
@@ -140,7 +143,15 @@ class Observations:
             )
             for cell in range(self.shape[1] * columns)
         )
-        return (mover, *cells)
+        size = self.shape[1] * columns
+        counts = (
+            AtomicFeature(
+                f"{sign}{name}", low, size, f"cells with planes {name} of the observation{more}", group=COUNTS
+            )
+            for name in names
+            for sign, low, more in (("", 0, ""), ("signed_", -size, ", less than 0 where the second player is to move"))
+        )
+        return (mover, *cells, *counts)
 
     def write(self, position: Any, values: Any) -> None:
         """Write the feature values of a position, seen by the player to move."""
@@ -154,6 +165,10 @@ class Observations:
             return
         matches = self._cell_codes(observation)[:, None] == self._codes
         values[1 : 1 + len(matches)] = matches.argmax(axis=1)
+        # Some games show the planes as the player to move sees them, some show those of the first player first.
+        counts = matches.sum(axis=0)
+        first, end = 1 + len(matches), 1 + len(matches) + 2 * len(counts)
+        values[first:end:2], values[first + 1 : end : 2] = counts, counts * (1 - 2 * mover)
 
     def phase_of(self, position: Any) -> int:
         """Third of a game of usual length that the position lies in."""

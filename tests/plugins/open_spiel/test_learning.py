@@ -36,7 +36,10 @@ def test_a_cell_tells_what_stands_there() -> None:
             values = features.values_of(position)
             planes = np.array(state.observation_tensor(mover)).reshape(3, 42)
             seen = [int(features[1 + cell].value_name(value).removeprefix("plane")) for cell, value in
-                    enumerate(values[1:])]  # fmt: skip
+                    enumerate(values[1:43])]  # fmt: skip
+            counts = dict(zip([features[place].name for place in range(43, 49)], values[43:].tolist(), strict=True))
+            for plane, count in enumerate(np.bincount(seen, minlength=3).tolist()):
+                assert (counts[f"plane{plane}"], counts[f"signed_plane{plane}"]) == (count, count * (1 - 2 * mover))
             assert values[0] == mover
             assert seen == planes.argmax(axis=0).tolist()
             if action is not None:
