@@ -37,7 +37,7 @@ class _Fit(options.Command):
 )
 @click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
 @options.evaluation_output
-@options.prior(" Its patterns, features, phases and link are those of the fit.")
+@options.prior
 @options.patterns()
 @options.count(("-n", "--minimum-matches"), 75, "Positions that have a content of a large pattern with a weight.")
 @options.count("--phases", None, "Number of phases, where the game divides into any; its own by default.")
@@ -60,7 +60,7 @@ class _Fit(options.Command):
 def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.
 
-    To fit the results of games, use `glem tune`.
+    With --prior, patterns, features, phases and link are the prior's. To fit the results of games, use `glem tune`.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
     a folder that ends in .work.

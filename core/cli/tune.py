@@ -27,7 +27,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 )
 @options.files("GAMES...", options.skip_bad, was_option=True)
 @options.evaluation_output
-@options.prior()
+@options.prior
 @options.patterns(" for a prior without one; none by default")
 @options.configurations
 @options.linear

@@ -24,7 +24,6 @@ KINDS = {
     "sampled": ("(sampled)",),
     "given-children": ("(given)", "(child)"),
     "given-sampled": ("(given)", "(sampled)"),
-    "given-successors": ("(given)", "(successor)"),
     "every-kind": (),
 }
 

@@ -359,10 +359,12 @@ def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
     return amount("--l2", default, f"Penalty on weights{unit}.", most=1e9)
 
 
-def prior(more: str = "") -> Callable[[F], F]:
-    """Add ``--prior``, the evaluation that a fit begins with."""
-    text = f"What the fit begins with and is held to: a file, `default`, or `none`.{more}"
-    return option("--prior", metavar="EVALUATION", default="none", help=text)
+prior = option(
+    "--prior",
+    metavar="EVALUATION",
+    default="none",
+    help="What the fit begins with and is held to: a file, `default`, or `none`.",
+)
 
 
 # ------------------------------------------------------------------------------------------------ labelling

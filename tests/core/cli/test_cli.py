@@ -14,6 +14,7 @@ import glem
 from glem.core.cli import command_group, main
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Learning
 from glem.core.positions import files
 from glem.core.positions.files import read_positions, write_positions
@@ -297,6 +298,21 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
     terminal("demo", "othello", "-o", tmp_path / "demo", status=130)
     assert 500 <= discovered["positions"] < 8000
     assert "No sample of positions comes with Othello" in terminal.output
+
+
+def test_a_fit_goes_on_from_a_prior(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "later.npz"
+    common = ("fit", positions, "-o", path, "--prior", model, "--iterations", "3", "--held-out", "0")
+    terminal(*common)
+    before, after = LinearEvaluation.load(model), LinearEvaluation.load(path)
+    assert after.provenance["prior"] == str(model)
+    assert after.provenance[FITTED_FILES] == before.provenance[FITTED_FILES]
+    scored = read_positions(positions)
+    one, other = (np.mean((each.predict(scored.positions) - scored.label) ** 2) for each in (after, before))
+    assert one < other
+    assert "with its own patterns" in terminal.fails(*common, "--patterns", "logistello")
+    assert "with its own patterns" in terminal.fails(*common, "--link", "sigmoid")
+    assert "missing.npz" in terminal.fails(*common[:5], "missing.npz")
 
 
 def test_a_fit_of_a_baseline_has_its_features_alone(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
