@@ -75,9 +75,9 @@ class TrainingSettings:
     ----------
     positions
         Positions of games that the second generation labels; each later one has twice as many as the one before. The
-        first has five times as many, without searches. 10,000 by default, 1,000 where the rules do not compile.
+        first has five times as many, without searches. 10,000 by default, 3,000 where the rules do not compile.
     depth
-        Plies of the searches that label, and of those that play matches; 4 by default, or 2.
+        Plies of the searches that label, and of those that play matches; 4 by default, or 1.
     solve
         Moves left from which on positions are solved, where the game can be.
     pairs
@@ -110,7 +110,7 @@ class TrainingSettings:
         """Set what depends on the game."""
         # A first game tells whether the rules compile.
         play_games(game, positions=1)
-        positions, depth = (1_000, 2) if game.rules.plain_reason is not None else (10_000, 4)
+        positions, depth = (3_000, 1) if game.rules.plain_reason is not None else (10_000, 4)
         return attrs.evolve(
             self,
             positions=self.positions or positions,
