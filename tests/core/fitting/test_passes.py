@@ -121,7 +121,7 @@ def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float)
         small.design, labels, weights=row_weights, offsets=offsets, link=link, l2=l2, targets=targets
     )
     rows = one_phase(small, 2)
-    known = small.matrix[rows], labels[rows], offsets[rows], row_weights[rows]
+    known = small.matrix[rows], labels[rows], offsets[rows].astype(np.float64), row_weights[rows]
     penalties = np.full(small.matrix.shape[1], l2)
     penalties[small.design.layout.linear_start :] = 0
     weights = np.random.default_rng(7).normal(size=small.matrix.shape[1]) * 0.2
