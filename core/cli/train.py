@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.count(
     "--depth",
     None,
-    "Plies of the searches that label and of those that play matches. 4 by default, 1 where the rules do not compile.",
+    "Plies of the searches that label and of those that play matches. 4 by default, 2 where the rules do not compile.",
 )
 @options.count("--solve", 10, "Moves left from which on positions are solved, where the game can be.", least=0)
 @options.count("--pairs", 200, "Most game pairs of a match.")

@@ -20,6 +20,7 @@ from typing import Any, Self
 import attrs
 import numpy as np
 from attrs import define, field
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.choices import choice_errors
@@ -63,6 +64,8 @@ _OPENING_SHARE = 6
 """This part of a game is the opening of a match."""
 _EXPLORATION = 0.03
 _HELD_OUT = 0.05
+_RESULTS_PENALTY = 10
+"""Times the number of a game's positions, the penalty of fits to results in times that of fits to searches."""
 _CHOICES = 400
 _GROWTH = 2
 
@@ -77,7 +80,7 @@ class TrainingSettings:
         Positions of games that the second generation labels; each later one has twice as many as the one before. The
         first has five times as many, without searches. 10,000 by default, 3,000 where the rules do not compile.
     depth
-        Plies of the searches that label, and of those that play matches; 4 by default, or 1.
+        Plies of the searches that label, and of those that play matches; 4 by default, 2 where the rules do not compile.
     solve
         Moves left from which on positions are solved, where the game can be.
     pairs
@@ -110,7 +113,7 @@ class TrainingSettings:
         """Set what depends on the game."""
         # A first game tells whether the rules compile.
         play_games(game, positions=1)
-        positions, depth = (3_000, 1) if game.rules.plain_reason is not None else (10_000, 4)
+        positions, depth = (3_000, 2) if game.rules.plain_reason is not None else (10_000, 4)
         return attrs.evolve(
             self,
             positions=self.positions or positions,
@@ -369,7 +372,15 @@ class _Training:
             for each in range(max(number - 1, 0) if self._is_searched(number - 1) else number, number + 1)
         ]
         pool = Positions.concatenate([attrs.evolve(each, label_kind="search", label_spread=None) for each in sets])
-        held_out = pool.held_out_mask(_HELD_OUT, self.settings.seed)
+        labels = len(pool)
+        held_out: NDArray[np.bool_] | None = pool.held_out_mask(_HELD_OUT, self.settings.seed)
+        unseen, l2 = pool.select(held_out), self.settings.l2
+        if not self._is_searched(number):
+            # All positions of a game have its result: their errors are those of games, not of positions. Few games
+            # held out tell nothing either.
+            games, positions, _ = self._facts(number)
+            l2 *= _RESULTS_PENALTY * positions / games
+            pool, held_out = pool.select(~held_out), None
         path = self._file("generation", number, ".npz")
         prior = load_value(self.best, pool.game) if self._is_searched(number) and self.best != NO_EVALUATION else None
         if prior is not None:
@@ -387,7 +398,7 @@ class _Training:
             FitSettings(
                 ConjugateGradient(iterations=60, patience=5),
                 link=scaled_sigmoid(bound) if bound == 1 else IDENTITY,
-                l2=self.settings.l2,
+                l2=l2,
                 smoothing=0.25,
             ),
             held_out=held_out,
@@ -398,7 +409,7 @@ class _Training:
                 "labels": "search by the best generations before"
                 if self._is_searched(number)
                 else "propagated results of games",
-                "positions": f"{len(pool):,}",
+                "positions": f"{labels:,}",
                 "settings": json.dumps(attrs.asdict(self.settings)),
             },
             jobs=self.jobs,
@@ -406,13 +417,12 @@ class _Training:
         )
         evaluation = training.evaluation
         evaluation.save(path)
-        unseen = pool.select(held_out)
         phases = self.learning.phases
         sums = ErrorSums(len(phases)).add(
             evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label, phases.of(unseen.positions)
         )
         names = tuple(phases.names[phase] for phase in training.linear_phases)
-        return evaluation, len(pool), tuple(map(float, sums.root_mean_square)), names
+        return evaluation, labels, tuple(map(float, sums.root_mean_square)), names
 
     def _player(self, name: str, evaluation: str) -> PlayerSpec:
         limits = Limits(depth=self.settings.depth)

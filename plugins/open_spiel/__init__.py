@@ -1,6 +1,9 @@
 """What a game of OpenSpiel gives to learning, made of the observations that OpenSpiel itself offers to learners."""
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -10,6 +13,10 @@ from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases
 from glem.core.game.game import Game
 from glem.plugins.open_spiel.observations import COUNTS, MOVER, cell_name, observations_of
+
+if TYPE_CHECKING:
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.features.evaluators import Evaluator
 
 _MOST_ENTRIES = 50_000
 _LONGEST_LINE = 8
@@ -59,7 +66,15 @@ def open_spiel_learning(game: Game) -> Learning:
         linear=counts,
         baselines={"constant": (), **({COUNTS: counts} if counts else {})},
         label_unit="points",
+        make_evaluator=_make_evaluator,
     )
+
+
+def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator:
+    # Imported late: the rules do without it.
+    from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+
+    return recomputing_evaluator(evaluation, plain=True)
 
 
 def _pairs(features: tuple[AtomicFeature, ...]) -> Patterns:

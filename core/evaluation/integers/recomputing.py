@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.borrowed import Borrowed
+from glem.core.compiling.kernels import compiled, inlined
 from glem.core.compiling.operations import Operations, bound
 from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.evaluation.integers.pattern_sums import (
@@ -141,12 +143,17 @@ def _update(before: Any, move: int, after: Any, data: WeightTables, accumulators
 
 def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
     row = np.int64(ply) * data.width
-    values = values_in(accumulators, row, data.features)
-    write_values(position, values)
-    phase = np.int64(phase_of(position))
+    write_values(position, values_in(accumulators, row, data.features))
+    return _score_of_values(accumulators, row, data, np.int64(phase_of(position)))
+
+
+@inlined
+def _score_of_values(words: Any, row: np.int64, data: WeightTables, phase: np.int64) -> np.int64:
+    """Score of the position whose feature values begin at a word of the accumulators."""
+    values = values_in(words, row, data.features)
     total: np.int64 = data.bias[phase]
     if data.patterns.instances > np.int64(0):
-        total += sum_of_patterns(values, data.patterns, phase, accumulators, row + data.index_start)
+        total += sum_of_patterns(values, data.patterns, phase, words, row + data.index_start)
     for place in range(data.linear_count):
         weight = np.int64(data.linear_weights[phase * data.linear_count + place])
         total += weight * np.int64(values[data.linear[place]])
@@ -162,9 +169,25 @@ def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int
 # -------------------------------------------------------------------------------------------- the tables
 
 
+class _PlainScore:
+    """:func:`_static_score` for functions that numba cannot compile, with all that comes after them compiled."""
+
+    def __init__(self, write: Callable[..., None], phase_of: Callable[..., int]) -> None:
+        self.write, self.phase_of = write, phase_of
+        self.data: Any = None
+
+    def __call__(self, position: Any, data: WeightTables, accumulators: Any, ply: int) -> int:
+        if self.data is not data:
+            self.data, self.borrowed = data, Borrowed(data)
+        row = np.int64(ply) * data.width
+        self.write(position, values_in(accumulators, row, data.features))
+        score = compiled(_score_of_values)
+        return int(score(accumulators, row, self.borrowed, np.int64(self.phase_of(position))))
+
+
 @cache
-def _operations(game: str, write: Callable[..., None], phase: Callable[..., int]) -> Operations:
-    static_score = bound(_static_score, write_values=write, phase_of=phase)
+def _operations(game: str, write: Callable[..., None], phase: Callable[..., int], plain: bool) -> Operations:
+    static_score = _PlainScore(write, phase) if plain else bound(_static_score, write_values=write, phase_of=phase)
     functions: dict[str, Callable[..., Any]] = {
         "start": _start,
         "update": _update,
@@ -174,10 +197,19 @@ def _operations(game: str, write: Callable[..., None], phase: Callable[..., int]
     return Operations(f"{game}-evaluation", functions)
 
 
-def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
+def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) -> Evaluator:
     """Make an evaluator of any linear evaluation of any game, which computes everything from the position.
 
     Under a sigmoid link scores are the link's values; else see :func:`evaluator_of`.
+
+    Parameters
+    ----------
+    evaluation
+        Of any game.
+    plain
+        Whether the game's features and phases are known not to compile: their sums are compiled without them. As
+        :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` of such a game give
+        ``partial(recomputing_evaluator, plain=True)``.
     """
     learning = evaluation.learning
     played = evaluation.in_play()
@@ -185,7 +217,7 @@ def recomputing_evaluator(evaluation: LinearEvaluation) -> Evaluator:
     data = _weight_tables(evaluation, played, limit)
     return Evaluator(
         name="linear evaluation",
-        operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of),
+        operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of, plain),
         data=data,
         width=int(data.width),
         phase_count=len(learning.phases),

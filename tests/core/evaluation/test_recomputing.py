@@ -70,14 +70,16 @@ def test_links(evaluation: LinearEvaluation, line: tuple[list[Any], list[int]], 
     # Others take up to ten seconds to compile and tell nothing more.
     [pytest.param(name, marks=[pytest.mark.repeats] * (name != "othello")) for name in learning_names()],
 )
-@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
-def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: bool) -> None:
+@pytest.mark.parametrize(
+    ("plain", "of_plain"), [(True, False), (False, False), (True, True)], ids=["plain", "compiled", "compiled sums"]
+)
+def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: bool, of_plain: bool) -> None:
     learning = load_learning(name)
     for seed in range(4):
         generator = np.random.default_rng(seed)
         options = {"most_specific": bool(seed % 2), "link": LOGISTIC if seed // 2 else IDENTITY}
         chosen = random_evaluation(learning, generator, **options)
-        evaluator = recomputing_evaluator(chosen)
+        evaluator = recomputing_evaluator(chosen, plain=of_plain)
         positions, _ = random_line(learning.game, generator)
         root = positions[int(generator.integers(max(1, len(positions) - 3)))]
         found, scores = tree_scores(evaluator, learning.game, root, generator, 3, plain=plain)
