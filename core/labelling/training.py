@@ -80,7 +80,7 @@ class TrainingSettings:
         Positions of games that the second generation labels; each later one has twice as many as the one before. The
         first has five times as many, without searches. 10,000 by default, 3,000 where the rules do not compile.
     depth
-        Plies of the searches that label, and of those that play matches; 4 by default, 2 where the rules do not compile.
+        Plies of the searches that label, and of those that play matches; 4 by default, 2 where rules do not compile.
     solve
         Moves left from which on positions are solved, where the game can be.
     pairs

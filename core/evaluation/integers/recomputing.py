@@ -181,7 +181,7 @@ class _PlainScore:
             self.data, self.borrowed = data, Borrowed(data)
         row = np.int64(ply) * data.width
         self.write(position, values_in(accumulators, row, data.features))
-        score = compiled(_score_of_values)
+        score: Callable[..., Any] = compiled(_score_of_values)
         return int(score(accumulators, row, self.borrowed, np.int64(self.phase_of(position))))
 
 
