@@ -373,14 +373,15 @@ class _Training:
         ]
         pool = Positions.concatenate([attrs.evolve(each, label_kind="search", label_spread=None) for each in sets])
         labels = len(pool)
-        held_out: NDArray[np.bool_] | None = pool.held_out_mask(_HELD_OUT, self.settings.seed)
-        unseen, l2 = pool.select(held_out), self.settings.l2
+        drawn = pool.held_out_mask(_HELD_OUT, self.settings.seed)
+        held_out: NDArray[np.bool_] | None = drawn
+        unseen, l2 = pool.select(drawn), self.settings.l2
         if not self._is_searched(number):
             # All positions of a game have its result: their errors are those of games, not of positions. Few games
             # held out tell nothing either.
             games, positions, _ = self._facts(number)
             l2 *= _RESULTS_PENALTY * positions / games
-            pool, held_out = pool.select(~held_out), None
+            pool, held_out = pool.select(~drawn), None
         path = self._file("generation", number, ".npz")
         prior = load_value(self.best, pool.game) if self._is_searched(number) and self.best != NO_EVALUATION else None
         if prior is not None:
