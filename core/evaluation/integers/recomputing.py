@@ -174,15 +174,21 @@ class _PlainScore:
 
     def __init__(self, write: Callable[..., None], phase_of: Callable[..., int]) -> None:
         self.write, self.phase_of = write, phase_of
-        self.data: Any = None
+        self._known: tuple[Any, Any] = (None, None)
+
+    def __reduce__(self) -> Any:
+        # Addresses hold in one process.
+        return _PlainScore, (self.write, self.phase_of)
 
     def __call__(self, position: Any, data: WeightTables, accumulators: Any, ply: int) -> int:
-        if self.data is not data:
-            self.data, self.borrowed = data, Borrowed(data)
+        known = self._known
+        if known[0] is not data:
+            # One assignment: another thread may search with another evaluation.
+            known = self._known = data, Borrowed(data)
         row = np.int64(ply) * data.width
         self.write(position, values_in(accumulators, row, data.features))
         score: Callable[..., Any] = compiled(_score_of_values)
-        return int(score(accumulators, row, self.borrowed, np.int64(self.phase_of(position))))
+        return int(score(accumulators, row, known[1], np.int64(self.phase_of(position))))
 
 
 @cache

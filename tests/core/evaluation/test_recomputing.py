@@ -1,5 +1,6 @@
 """Evaluators of any linear evaluation: scores against the oracle of evaluations, plain and compiled."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,15 @@ def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: b
         root = positions[int(generator.integers(max(1, len(positions) - 3)))]
         found, scores = tree_scores(evaluator, learning.game, root, generator, 3, plain=plain)
         np.testing.assert_array_equal(scores, clipped(chosen, evaluator, found))
+
+
+def test_compiled_sums_travel_to_other_processes_without_addresses(evaluation: LinearEvaluation) -> None:
+    evaluator = recomputing_evaluator(evaluation, plain=True)
+    line = random_line(evaluation.learning.game, np.random.default_rng(3))
+    scores = line_scores(evaluator, *line, plain=True)
+    copy = pickle.loads(pickle.dumps(evaluator.operations))
+    assert copy["static_score"]._known == (None, None)
+    assert line_scores(evolve(evaluator, operations=copy), *line, plain=True) == scores
 
 
 def test_another_game_without_patterns() -> None:
