@@ -25,7 +25,8 @@ The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5 and 6.7 million labels; ``late-4`` 
 labels, ``drawn-5`` 18 and more. ``e1`` to ``e4`` were fitted in the same way, ``e4`` to the rounds 2 to 4. Left out of
 ``e5`` are labels that did not help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 Elo in
 1,600 games of depth 6). Round 6 with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move,
-+14 +- 21 with that of the round before; round 7 with the same brought +17 +- 16 in 1,600.
++14 +- 21 with that of the round before; round 7 with the same brought +9 +- 22 in 800
+and, as that told nothing, +25 +- 23 in 800 more.
 
 The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut e6.npz drawn-6.parquet
 --depth 11 --per-phase 80 --seed 1`` finds.
