@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @options.count("--depth", 10, "Search up to this depth.", least=5, most=60)
 @options.count("--per-phase", 100, "Positions of each phase.")
 @options.count(
-    "--deepest", 24, "Greatest depth with parameters; those beyond --depth are extrapolated.", least=5, most=60
+    "--deepest", 60, "Greatest depth with parameters; those beyond --depth are extrapolated.", least=5, most=60
 )
 @options.amount("--threshold", None, "Standard deviations by which a check search must clear a bound.")
 @options.seed

@@ -19,7 +19,8 @@ The contract of :func:`negascout`:
 - Multi-ProbCut (:class:`~glem.core.search.probcut.Selectivity`) changes the value: with a window of one step, a
   check search that clears the bound by its margin stands for the full search, and the bound is returned.
   Where it is on, late moves are searched less deep, and again where they turn out better than the moves before them.
-  With ``FULL_WIDTH`` both are off.
+  With ``FULL_WIDTH`` both are off. In a search that is deeper than the game can last, checks must clear their bounds
+  by more, and late moves are searched nearer to the end.
 - Move ordering, killers and history change the number of nodes and which of equal moves is found, never the value.
 - Every position entered counts as one node, those that are evaluated statically included; a re-search or a check
   search counts again.
@@ -67,6 +68,8 @@ _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)
 _MOST_HISTORY = np.int64(300 << 12)
+_WIDENING = np.float64(0.25)
+"""By what share of the threshold ProbCut's margins grow with each ply that a search is deeper than the game."""
 _POLL_NANOSECONDS = np.int64(1_000_000)
 
 
@@ -387,7 +390,7 @@ def negascout(
             check_depth = parameters.check_depths[check]
             if check_depth < np.int64(0):
                 break
-            margin = parameters.threshold * parameters.deviations[check]
+            margin = parameters.threshold * parameters.deviations[check] * (1.0 + _WIDENING * counters[AT.BEYOND])
             if is_high:
                 needed = np.int64(np.ceil((beta + margin - parameters.offsets[check]) / parameters.slopes[check]))
                 lower = needed - np.int64(1)

@@ -25,8 +25,8 @@ from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
-DEEPEST = 24
-"""Greatest depth that gets parameters, by default."""
+DEEPEST = 60
+"""Greatest depth that gets parameters: deeper nodes are searched at full width."""
 
 LEAST_SEARCHED = 5
 """Depth that positions must be searched to, at least: from depths below it nothing follows for greater ones."""
@@ -37,7 +37,6 @@ _LEAST_SPREAD = 1e-6
 _LEAST_DEVIATION = 1e-3
 _SLOPES = (0.5, 2.0)
 _POSITIONS_PER_TASK = 16
-_DEEPEST_OF_ALL = 60
 
 
 @define(frozen=True)
@@ -65,10 +64,10 @@ class ProbCutSample:
     table_mb: int = 16
 
     def __attrs_post_init__(self) -> None:
-        if not LEAST_SEARCHED <= self.depth <= self.deepest <= _DEEPEST_OF_ALL:
+        if not LEAST_SEARCHED <= self.depth <= self.deepest <= DEEPEST:
             raise BadInputError(
                 f"depth {self.depth} of the searches and greatest depth {self.deepest} with parameters: expected at "
-                f"least {LEAST_SEARCHED}, at most {_DEEPEST_OF_ALL}, and parameters for all depths that are searched"
+                f"least {LEAST_SEARCHED}, at most {DEEPEST}, and parameters for all depths that are searched"
             )
         if self.per_phase < 1:
             raise BadInputError(f"positions of a phase: expected at least 1, got {self.per_phase}")

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ _WIDENING = 4
 _LAST_ITERATION_SHARE = 0.7
 # Nor a deeper one where there is nothing to choose; the score is wanted nevertheless.
 _FORCED_DEPTH = 4
+# Iterations of a selective search that are deeper than the game, each less selective, before one of full width.
+_BEYOND_END = 12
 
 
 @define(frozen=True)
@@ -215,6 +217,9 @@ class Searcher:
     ) -> SearchResult:
         """Search a position by iterative deepening.
 
+        Where a selective search reaches the end of the game and no depth is asked for, it goes on less and less
+        selectively.
+
         Parameters
         ----------
         position
@@ -247,12 +252,12 @@ class Searcher:
         began = time.monotonic_ns()
         root = self._root(position, lines, window, exclude)
         state = self.state
-        deepest = self._begin(root, limits, began, previous, stop)
+        self._begin(root, limits, began, previous, stop)
         if not root.choices:
             return self._final_result(position, began)
         result: SearchResult | None = None
         with contextlib.nullcontext() if stop is None else stop.relayed(state.stop):
-            for depth in range(1, deepest + 1):
+            for depth in self._depths(root, limits):
                 result = self._iterate(root, depth, result, began)
                 if result.stopped:
                     break
@@ -284,8 +289,8 @@ class Searcher:
             plies_left=int(rules["plies_left"](position)) if "plies_left" in rules else None,
         )
 
-    def _begin(self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: Stop | None) -> int:
-        """Prepare the state; the greatest depth to search."""
+    def _begin(self, root: _Root, limits: Limits, began: int, previous: Sequence[Any], stop: Stop | None) -> None:
+        """Prepare the state."""
         state, game = self.state, self.game
         counters = state.counters
         state.stop[0] = stop is not None and stop.is_set()
@@ -304,11 +309,17 @@ class Searcher:
         counters[AT.EARLIER] = len(earlier)
         counters[AT.NODE_LIMIT] = _NEVER if limits.nodes is None else min(limits.nodes, _NEVER)
         counters[AT.DEADLINE] = _NEVER if seconds is None else began + int(min(seconds * _BILLION, _NEVER))
-        depth = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
-        if root.plies_left is not None:
-            depth = min(depth, max(1, root.plies_left))
         self._enter_root(self.evaluator.operations, self.borrowed, root.position)
-        return depth
+
+    def _depths(self, root: _Root, limits: Limits) -> Iterable[int]:
+        """Depths of the iterations."""
+        most = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
+        if root.plies_left is None or most < root.plies_left:
+            return range(1, most + 1)
+        last = max(1, root.plies_left)
+        if self.settings.probcut is None or limits.depth is not None:
+            return range(1, last + 1)
+        return *range(1, last + _BEYOND_END + 1), last + int(self.state.selectivity.depth_count)
 
     def _earlier(self, position: Any, previous: Sequence[Any]) -> Sequence[Any]:
         """Earlier positions that may occur again after the root."""
@@ -332,6 +343,8 @@ class Searcher:
     def _iterate(self, root: _Root, depth: int, before: SearchResult | None, began: int) -> SearchResult:
         """Search to a depth, line by line, each without the moves of those before it."""
         state = self.state
+        if root.plies_left is not None:
+            state.counters[AT.BEYOND] = max(0, depth - root.plies_left)
         state.excluded[:] = 0
         state.excluded[list(root.excluded)] = 1
         found: list[Line] = []
@@ -359,6 +372,7 @@ class Searcher:
         ``known`` is the line of the iteration before.
         """
         state = self.state
+        reached = depth if root.plies_left is None else min(depth, max(1, root.plies_left))
         low, high = root.window
         width = self._aspiration()
         alpha, beta = low, high
@@ -370,7 +384,7 @@ class Searcher:
             score = self._search_window(root.position, depth, alpha, beta)
             if state.counters[AT.STOPPED]:
                 found = state.variation_lengths[0] > 0
-                return self.line(score, Bound.LOWER, self._variation(), depth) if found else None
+                return self.line(score, Bound.LOWER, self._variation(), reached) if found else None
             # Each time the window grows beyond the score that left it, which ends with the root's own window.
             width *= _WIDENING
             if low < score <= alpha:
@@ -384,7 +398,7 @@ class Searcher:
             else:
                 break
         bound = Bound.UPPER if score <= low else Bound.LOWER if score >= high else Bound.EXACT
-        return self.line(score, bound, self._variation() or (int(state.counters[AT.BEST_MOVE]),), depth)
+        return self.line(score, bound, self._variation() or (int(state.counters[AT.BEST_MOVE]),), reached)
 
     def _search_window(self, position: Any, depth: int, alpha: int, beta: int) -> int:
         state = self.state
@@ -446,14 +460,16 @@ class Searcher:
     def _result(self, root: _Root | None, lines: tuple[Line, ...], depth: int, began: int) -> SearchResult:
         counters = self.state.counters
         stopped = bool(counters[AT.STOPPED])
-        is_whole = root is None or (root.plies_left is not None and depth >= root.plies_left)
+        # Plies beyond the depths that selective search has parameters for are of full width.
+        beyond = -1 if root is None or root.plies_left is None else depth - root.plies_left
+        is_whole = root is None or beyond >= int(self.state.selectivity.depth_count)
         return SearchResult(
             lines=lines,
-            depth=depth,
+            depth=depth - max(0, beyond),
             selective_depth=int(counters[AT.DEEPEST]),
             nodes=int(counters[AT.NODES]),
             seconds=(time.monotonic_ns() - began) / _BILLION,
             stopped=stopped,
-            proven=is_whole and self.settings.probcut is None and not stopped,
+            proven=is_whole and not stopped,
             results_only=self.evaluator.result_only,
         )

@@ -44,6 +44,8 @@ class Counters(NamedTuple):
     """When it was, in nanoseconds of the monotonic clock."""
     ERA: int = 13
     """Number of the table's era: 1 or greater."""
+    BEYOND: int = 14
+    """Plies by which the search is deeper than the game can last."""
 
 
 AT = Counters()

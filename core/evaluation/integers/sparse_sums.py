@@ -7,15 +7,22 @@ keeps or computes these keeps or computes them all alike. Two words and one look
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import inlined
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import overload_of
 from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_table import join_tables
 
 _UNUSED = np.uint32(0xFFFF0000)
 _INDEX_VALUES = 1 << 16
+_TOGETHER = 2
+"""Instances whose four words are one load."""
+_WORD, _HALF = ir.IntType(64), ir.IntType(32)
 
 
 class SparseTables(NamedTuple):
@@ -24,7 +31,7 @@ class SparseTables(NamedTuple):
     Parameters
     ----------
     instances, size
-        int64: S and E.
+        int64: S, rounded up to an even number; what is beyond S reads unused entries. E.
     starts
         int64 [S]: where the offsets of each instance's table begin.
     offsets
@@ -48,7 +55,8 @@ def index_words(patterns: PatternSet) -> tuple[list[tuple[int, ...]], int]:
     -------
     words, dense
         Features, the most significant first: one word for each dense instance, empty ones up to a multiple of
-        :data:`.accumulators.SUMMED_TOGETHER`, of which there are ``dense`` together; then two for each sparse instance.
+        :data:`.accumulators.SUMMED_TOGETHER`, of which there are ``dense`` together; then two for each sparse instance,
+        for an even number of them.
     """
     words = [instance.features for instance in patterns.instances if instance.pattern not in patterns.hash_tables]
     words += [()] * (-len(words) % SUMMED_TOGETHER)
@@ -57,6 +65,7 @@ def index_words(patterns: PatternSet) -> tuple[list[tuple[int, ...]], int]:
         if instance.pattern in patterns.hash_tables:
             half = len(instance.features) // 2
             words += [instance.features[:half], instance.features[half:]]
+    words += [()] * ((dense - len(words)) % (2 * _TOGETHER))
     return words, dense
 
 
@@ -67,19 +76,19 @@ def build_sparse_tables(patterns: PatternSet, folded: NDArray[np.int16]) -> Spar
     starts, offsets, locks, slots = join_tables(tables)
     own = [sparse.index(instance.pattern) for instance in patterns.instances if instance.pattern in sparse]
     weights = slots + np.repeat(patterns.weight_starts[sparse], [table.size for table in tables])
+    own_starts = [*starts[own], *[len(offsets)] * (-len(own) % _TOGETHER)]
     used = locks >= 0
     entries = np.full((len(folded), len(locks) + _INDEX_VALUES if sparse else 0), _UNUSED)
     entries[:, np.flatnonzero(used)] = (locks[used].astype(np.uint32) << 16) | folded[:, weights[used]].view(np.uint16)
     return SparseTables(
-        instances=np.int64(len(own)),
+        instances=np.int64(len(own_starts)),
         size=np.int64(entries.shape[1]),
-        starts=starts[own],
-        offsets=np.pad(offsets, (0, _INDEX_VALUES)).astype(np.int32),
+        starts=np.array(own_starts, np.int64),
+        offsets=np.pad(offsets, (0, _INDEX_VALUES), constant_values=len(locks)).astype(np.int32),
         entries=entries.ravel(),
     )
 
 
-@inlined
 def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.int64) -> np.int64:
     """Sum of the weights of all sparse instances.
 
@@ -99,11 +108,54 @@ def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.i
     total = np.int64(0)
     row = phase * tables.size
     for instance in range(tables.instances):
-        place = first + np.int64(2) * np.int64(instance)
-        one, other = np.int64(words[place]), np.int64(words[place + np.int64(1)])
-        start = np.int64(tables.starts[instance])
-        entry = np.int64(tables.entries[row + np.int64(tables.offsets[start + one]) + other])
-        # A mask, not a branch: no processor predicts which contents are known.
-        known = -np.int64(entry >> np.int64(16) == one)
-        total += np.int64(np.int16(entry & np.int64(0xFFFF))) & known
+        one, other = (int(word) for word in words[first + 2 * instance : first + 2 * instance + 2])
+        entry = tables.entries[row + int(tables.offsets[int(tables.starts[instance]) + one]) + other]
+        if entry >> 16 == one:
+            total += np.int64(entry.astype(np.uint16).view(np.int16))
     return total
+
+
+@overload_of(sum_of_sparse)
+def _overload_sum_of_sparse(words: Any, first: Any, tables: Any, phase: Any) -> Any:
+    return lambda words, first, tables, phase: _sum_of_sparse(
+        words, first, tables.instances, tables.starts, tables.offsets, tables.entries, phase * tables.size
+    )
+
+
+@intrinsic
+def _sum_of_sparse(
+    _typing_context: Any, words: Any, _first: Any, _count: Any, starts: Any, offsets: Any, entries: Any, _row: Any
+) -> Any:
+    # Written out because LLVM would load the words of an instance one by one, and might gather vectors of entries.
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words_type, _, _, starts_type, offsets_type, entries_type, _ = signature.args
+        words, first, count, starts, offsets, entries, row = arguments
+        base = item_pointer(context, builder, entries_type, entries, row)
+        total = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
+        step = ir.Constant(_WORD, _TOGETHER)
+        with cgutils.for_range_slice(builder, ir.Constant(_WORD, 0), count, step, _WORD) as (instance, _):
+            place = builder.add(first, builder.mul(instance, ir.Constant(_WORD, 2)))
+            pair = builder.bitcast(item_pointer(context, builder, words_type, words, place), _WORD.as_pointer())
+            together = builder.load(pair, align=2)
+            own = item_pointer(context, builder, starts_type, starts, instance)
+            partial = builder.load(total)
+            for k in range(_TOGETHER):
+                one, other = (
+                    builder.and_(builder.lshr(together, ir.Constant(_WORD, shift)), ir.Constant(_WORD, 0xFFFF))
+                    for shift in (32 * k, 32 * k + 16)
+                )
+                start = builder.load(builder.gep(own, [ir.Constant(_WORD, k)]))
+                found = item_pointer(context, builder, offsets_type, offsets, builder.add(start, one))
+                offset = builder.sext(builder.load(found), _WORD)
+                entry = builder.load(builder.gep(base, [builder.add(offset, other)]))
+                # No branch: no processor predicts which contents are known.
+                is_known = builder.icmp_unsigned(
+                    "==", builder.lshr(entry, ir.Constant(_HALF, 16)), builder.trunc(one, _HALF)
+                )
+                weight = builder.sext(builder.trunc(entry, ir.IntType(16)), _WORD)
+                partial = builder.add(partial, builder.select(is_known, weight, ir.Constant(_WORD, 0)))
+            builder.store(partial, total)
+        return builder.load(total)
+
+    signature = types.int64(words, types.int64, types.int64, starts, offsets, entries, types.int64)
+    return signature, generate

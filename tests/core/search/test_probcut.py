@@ -10,7 +10,9 @@ from attrs import evolve
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
-from glem.core.features.learning import Learning
+from glem.core.evaluation.named import load_value
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.game import Game
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.search.probcut import _FORMAT, CHECKS, ProbCut
@@ -21,12 +23,14 @@ from glem.core.search.probcut_fitting import (
     fit_probcut,
     regress_scores,
 )
-from glem.core.search.results import Limits
+from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.tasks import Workers
+from glem.games.othello.solver.endgame import EndgameSolver
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import change_header, mobility_evaluation
+from tests.core.search.test_negascout import random_positions
 
 SEARCHED = 8
 NAMES = ("early", "middle", "late")
@@ -75,8 +79,8 @@ def test_the_law_is_found(probcut: ProbCut) -> None:
 
 
 def test_depths_beyond_the_searched_ones_are_extrapolated(probcut: ProbCut) -> None:
-    assert len(probcut.check_depths) == 25
-    for depth in range(SEARCHED + 1, 25):
+    assert len(probcut.check_depths) == 61
+    for depth in range(SEARCHED + 1, 61):
         nearest = SEARCHED - (SEARCHED - depth) % 2
         for place, check in enumerate(check_depths_of(depth)):
             assert (probcut.counts[:, depth, place] == 0).all()
@@ -120,10 +124,10 @@ def test_arrays_are_in_steps_of_the_evaluator(othello_learning: Learning, probcu
     scores, phases = scores_of_known_law((60,) * len(names))
     fitted = regress_scores(scores, phases, names, game="othello", unit="discs").with_threshold(1.5)
     arrays = fitted.arrays(evaluator)
-    assert arrays.depth_count == 25
+    assert arrays.depth_count == 61
     assert arrays.threshold == 1.5
     phase, depth, place = 7, 6, 0
-    index = (phase * 25 + depth) * CHECKS + place
+    index = (phase * 61 + depth) * CHECKS + place
     assert arrays.check_depths[index] == check_depths_of(depth)[place]
     assert arrays.deviations[index] == fitted.deviations[phase, depth, place] * evaluator.steps_per_unit
     assert arrays.offsets[index] == fitted.offsets[phase, depth, place] * evaluator.steps_per_unit
@@ -220,6 +224,27 @@ def test_fitted_parameters_save_nodes(othello_learning: Learning, positions: Pos
         nodes.append(searcher.search(position, Limits(depth=8)).nodes)
     assert nodes[0] > nodes[1] > nodes[2]
     assert nodes[2] < 0.5 * nodes[0]
+
+
+def test_at_the_end_of_the_game_searches_go_on_until_nothing_is_selective(othello: Game) -> None:
+    evaluator = evaluator_of(load_value("default", othello))
+    selective = load_learning("othello").default_probcut
+    assert selective is not None
+    searcher = Searcher(othello, evaluator, SearchSettings(probcut=selective()))
+    wrong = 0
+    for position in random_positions(othello, 20, range(48, 53), seed=9):
+        score = EndgameSolver().solve(position).score * evaluator.steps_per_unit
+        left = 64 - int(position.own | position.opponent).bit_count()
+        seen: list[SearchResult] = []
+        found = searcher.search(position, Limits(), on_iteration=seen.append)
+        assert (found.proven, found.depth, found.lines[0].depth, found.score) == (True, left, left, score)
+        assert not any(each.proven for each in seen[:-1])
+        assert max(each.depth for each in seen) == left
+        searcher.clear()
+        to_a_depth = searcher.search(position, Limits(depth=60))
+        assert (to_a_depth.depth, to_a_depth.proven) == (left, False)
+        wrong += to_a_depth.score != score
+    assert wrong
 
 
 def test_the_command(terminal: Terminal, mobility: str, positions: Positions, tmp_path: Path) -> None:
