@@ -16,7 +16,7 @@ round draws equally many of every number of empty squares. Made by::
     glem label drawn-6.parquet --children 1 --sampled 1 --by e5.npz,depth=10,solve=16,probcut=e5-probcut.npz --seed 61 \
         -o labels-6.parquet
     glem fit labels-6.parquet --prior e5.npz --l2 30 -o e6.npz
-    glem label drawn-7.parquet --children 1 --sampled 1 --by e6.npz,depth=6,solve=14,probcut=probcut.npz --seed 62 \
+    glem label drawn-7.parquet --children 1 --sampled 1 --by e6.npz,depth=6,solve=14,probcut=e6-probcut.npz --seed 62 \
         -o labels-7.parquet
     glem fit labels-6.parquet labels-7.parquet --prior e6.npz --l2 30 --held-out 0 --iterations 100 -o e7.npz
     python -m glem.plugins.othello.shipped_evaluation e7.npz default.npz
@@ -28,7 +28,7 @@ labels, ``drawn-5`` 18 and more. ``e1`` to ``e4`` were fitted in the same way, `
 +14 +- 21 with that of the round before; round 7 with the same brought +9 +- 22 in 800
 and, as that told nothing, +25 +- 23 in 800 more.
 
-The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut e6.npz drawn-6.parquet
+The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut e7.npz drawn-6.parquet
 --depth 11 --per-phase 80 --seed 1`` finds.
 """
 
