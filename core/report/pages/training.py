@@ -24,7 +24,7 @@ def generation_table(done: Sequence[Generation]) -> Table:
             "positions": lambda each: f"{each.positions:,}",
             "labels": lambda each: f"{each.labels:,}",
             "error": lambda each: f"{each.error[-1]:.3f}",
-            "choice error": lambda each: f"{each.choice_error:.3f} ± {each.choice_error_spread:.3f}",
+            "choice error": _choice_error,
             "match": lambda each: f"{each.wins}-{each.draws}-{each.losses}",
             "Elo": lambda each: f"{each.elo.elo:+.0f} ± {each.elo.error:.0f}",
             "best": lambda each: "yes" if each.is_best else "",
@@ -33,6 +33,10 @@ def generation_table(done: Sequence[Generation]) -> Table:
             "linear only": lambda each: ", ".join(each.linear_phases),
         },
     )
+
+
+def _choice_error(each: Generation) -> str:
+    return "" if math.isnan(each.choice_error) else f"{each.choice_error:.3f} ± {each.choice_error_spread:.3f}"
 
 
 def render_training(done: Sequence[Generation], best: LinearEvaluation | None) -> str:
