@@ -19,6 +19,7 @@ _TASKS = {
         "demo": "Discover patterns in a sample that comes with a game; needs no input.",
         "positions": "Turn game records into scored positions.",
         "discover": "Mine configurations and patterns, fit their weights, write a report.",
+        "patterns": "Find patterns in scored positions.",
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
         "evaluate": "Error of an evaluation on scored positions, phase by phase.",

@@ -1,0 +1,67 @@
+"""``glem patterns``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from glem.core.cli import options
+from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.outputs import check_outputs
+from glem.core.tasks.tables import Table
+
+
+@options.command(
+    "patterns",
+    "patterns labelled.parquet -o patterns.txt",
+    "patterns labelled.parquet --instances 32 --squares 8 -o small.txt",
+)
+@options.argument("positions", type=click.Path(dir_okay=False))
+@options.output("Text file of patterns to write.")
+@options.count("--instances", 46, "Instances of all patterns together; symmetric images count.", most=1000)
+@options.count("--squares", 10, "Most features of a pattern.", least=2, most=20)
+@options.count("--sample", 300_000, "Positions to learn from.", least=1000)
+@options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
+@options.seed
+@options.jobs
+@options.as_json
+def command(positions: str, output: str, sample: int, seed: int, jobs: int, **plan: Any) -> None:
+    """Find patterns in scored POSITIONS (Parquet), for `glem fit --patterns`.
+
+    Sets of board cells whose joint contents say more of the score than each part does, those first that explain most
+    for their number of instances. Labels by search serve better than results.
+    """
+    from glem.core.discovery.candidates import draw_sample
+    from glem.core.discovery.pattern_design import DesignPlan, design_patterns
+    from glem.core.features.learning import load_learning
+    from glem.core.files.atomic import atomic_path
+    from glem.core.positions.files import read_positions
+
+    check_outputs(output)
+    given = read_positions(positions)
+    learning = load_learning(given.game.name)
+    drawn = draw_sample(given, sample, seed)
+    found = design_patterns(drawn, learning, DesignPlan(**plan), jobs=jobs, progress=display_progress())
+    rows = [
+        (
+            f"pattern_{number}",
+            " ".join(learning.features[feature].name for feature in each.features),
+            str(each.instances),
+            f"{each.gain:.1%}",
+            f"{each.left:.1%}",
+        )
+        for number, each in enumerate(found, 1)
+    ]
+    with atomic_path(output) as temporary:
+        temporary.write_text("".join(f"{name}: {members}\n" for name, members, *_ in rows), "utf-8")
+    table = Table(
+        f"Patterns of {len(drawn):,} positions, and what they explain of held-out labels",
+        ("pattern", "features", "instances", "explains", "left"),
+        rows,
+    )
+    result = [
+        {"name": name, "features": members.split(), "instances": each.instances, "gain": each.gain, "left": each.left}
+        for (name, members, *_), each in zip(rows, found, strict=True)
+    ]
+    print_result({"output": output, "patterns": result}, (table, f"wrote {output}"))

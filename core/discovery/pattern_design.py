@@ -1,0 +1,353 @@
+"""Patterns by machine: GenConf proposes sets of features, what they explain decides (GLEM, sections 4.2 and 4.4).
+
+GLEM takes its patterns from a strong player's eye and calls it the hard part to find the variables that matter. Here
+configurations of up to three relations are mined, and each set of features gets a *strength*: how much of the labels'
+variance its joint values explain beyond what its subsets do. A pattern's strength is that of all sets within it. From
+the strongest sets patterns grow feature by feature; all of them are fitted to what is left of the labels, and the one
+that explains most of it on held-out games, for each of its symmetric instances (these are what a search pays for),
+enters. Then all patterns so far are fitted together, and the next one is looked for in what they leave.
+"""
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.compiling.kernels import kernel
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining import label_statistics, mine
+from glem.core.errors import BadInputError
+from glem.core.features.features import AtomicFeatures
+from glem.core.features.learning import Learning
+from glem.core.fitting.conjugate import ConjugateGradient
+from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.patterns.pattern import images_of
+from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
+from glem.core.positions.positions import Positions
+from glem.core.tasks.progress import SILENT, Progress
+
+Floats = NDArray[np.float64]
+
+_HELD_OUT = 0.4
+_L2 = 25.0
+_ITERATIONS = 15
+_STEPS = 6
+_SMALLEST = 4
+_MOST_FEATURES = 256
+"""The strengths of triples take 8 bytes for each three features."""
+
+
+@define(frozen=True)
+class DesignPlan:
+    """How to look for patterns.
+
+    Parameters
+    ----------
+    instances
+        Instances of all patterns together, symmetric ones counted; 46 are as many as Logistello's (GLEM, Fig. 7).
+    squares
+        Most features of a pattern; a table has at most :data:`~glem.core.patterns.patterns.MAX_TABLE_SIZE` entries.
+    minimum_matches
+        Least match count of a mined configuration; None for 1 of 2,000 positions, and 100.
+    seeds
+        Strongest pairs, and strongest triples, that patterns grow from.
+    """
+
+    instances: int = 46
+    squares: int = 10
+    minimum_matches: int | None = None
+    seeds: int = 12
+
+    def __attrs_post_init__(self) -> None:
+        if self.instances < 1 or self.seeds < 1 or self.squares < 2:
+            raise BadInputError("a design needs an instance, a pattern of two features, and a seed, at least")
+
+
+@define(frozen=True)
+class DesignedPattern:
+    """A pattern that was found.
+
+    Parameters
+    ----------
+    features
+        Indices of its features, ascending.
+    instances
+        How many instances it has.
+    gain
+        Share of the variance left before it that it explains on held-out games, all fitted together.
+    left
+        Share of the held-out variance at the beginning that is left with it.
+    """
+
+    features: tuple[int, ...]
+    instances: int
+    gain: float
+    left: float
+
+
+class Strengths(NamedTuple):
+    """Share of the variance that the joint values of F features explain beyond their subsets' values, not negative.
+
+    float64 [F], [F, F] and [F, F, F], the same for any order of the features and for images; 0 on diagonals.
+    """
+
+    singles: Floats
+    pairs: Floats
+    triples: Floats
+
+
+def strengths(
+    mined: ConfigurationSet,
+    values: NDArray[np.int16],
+    labels: Floats,
+    symmetries: NDArray[np.intp],
+    jobs: int = 1,
+) -> Strengths:
+    """Measure sets of up to three of F features.
+
+    A configuration of n matches whose mean label differs by d from what its generalizations lead one to expect
+    (inclusion and exclusion) explains n d^2; chance alone would give the labels' variance, which is taken off.
+
+    Parameters
+    ----------
+    mined
+        All configurations of up to three relations with enough matches, of these features.
+    values
+        int16 [N, F].
+    labels
+        float64 [N].
+    symmetries
+        [S, F]: images of the features under the symmetries; the strengths of images are averaged.
+    jobs
+        Threads.
+    """
+    count = values.shape[1]
+    found = label_statistics(mined, values, labels, jobs=jobs)
+    matches, means, table = found.match_counts, found.means, mined.table
+    overall = found.label_total / len(values)
+    variance = found.label_squares / len(values) - overall**2
+    own = np.full(len(table), overall)
+    joint = np.zeros((len(table), len(table)))
+    parts: list[Floats] = []
+    for size in (1, 2, 3):
+        rows = np.flatnonzero(mined.sizes == size)
+        members = [mined.relations[mined.offsets[rows] + place].astype(np.intp) for place in range(size)]
+        mean = means[rows]
+        if size == 1:
+            own[members[0]] = mean
+            expected: Any = overall
+        elif size == 2:
+            first, second = members
+            joint[first, second] = joint[second, first] = mean
+            expected = own[first] + own[second] - overall
+        else:
+            first, second, third = members
+            pairs = joint[first, second] + joint[first, third] + joint[second, third]
+            expected = pairs - own[first] - own[second] - own[third] + overall
+        part: Floats = np.zeros((count,) * size)
+        # Relations ascend within a configuration, and so do their features.
+        explained = matches[rows] * (mean - expected) ** 2 - variance
+        np.add.at(part, tuple(table.features[member] for member in members), explained)
+        # Each set of features stands at one place: spread it over all orders, then over its images.
+        part = np.sum([np.transpose(part, order) for order in permutations(range(size))], axis=0)
+        part = np.mean([part[np.ix_(*[image] * size)] for image in symmetries], axis=0)
+        parts.append(np.maximum(part, 0) / (len(values) * max(variance, 1e-300)))
+    return Strengths(*parts)
+
+
+def design_patterns(
+    sample: Positions,
+    learning: Learning,
+    plan: DesignPlan | None = None,
+    *,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> list[DesignedPattern]:
+    """Find patterns for a game's evaluation, the most useful first.
+
+    The game's linear features are fitted first, and labels count in standard deviations of their phase: patterns are
+    looked for in what is left.
+
+    Parameters
+    ----------
+    sample
+        Scored positions with their games, some 100,000 or more, best each under a random symmetry
+        (:func:`~glem.core.discovery.candidates.draw_sample`).
+    learning
+        Features and phases of the game. Patterns are made of the features that lie on a board cell, of all where none
+        does.
+    plan
+        How to look; :class:`DesignPlan` by default.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        Too few positions, all labels equal, too many features, or no pattern explains anything.
+    """
+    chosen = plan if plan is not None else DesignPlan()
+    features = learning.features
+    cells = [place for place, feature in enumerate(features.features) if feature.cell is not None]
+    cells = cells or list(range(len(features)))
+    if len(cells) > _MOST_FEATURES:
+        raise BadInputError(f"patterns can be made of {_MOST_FEATURES} features at most, {len(cells)} are too many")
+    held_out = sample.held_out_mask(_HELD_OUT)
+    if not (held_out.sum() >= 100 and (~held_out).sum() >= 1000):
+        raise BadInputError(f"{len(sample):,} positions are too few to find patterns: some 100,000 are wanted")
+    left = _unexplained(sample, learning, (), held_out, jobs)
+    variance = before = float(np.mean(left[held_out] ** 2))
+    if not variance > 0:
+        raise BadInputError("nothing is left of the labels: all are equal, or linear features explain them")
+    values = features.values(sample.positions)
+    own = np.asfortranarray(values[~held_out][:, cells])
+    minimum = chosen.minimum_matches or max(100, len(sample) // 2000)
+    mined = mine(own, minimum_matches=minimum, maximum_size=3, jobs=jobs, progress=progress).flatten()
+    symmetries = _symmetries_of(features, cells)
+    found: list[DesignedPattern] = []
+    used = 0
+    fitted = np.flatnonzero(~held_out)
+    with progress("Designing patterns", chosen.instances) as task, ThreadPoolExecutor(jobs) as pool:
+        while used < chosen.instances:
+            measured = strengths(mined, own, left[~held_out], symmetries, jobs)
+
+            def gain_of(members: tuple[int, ...], left: Floats = left, before: float = before) -> float:
+                predicted = _fitted(features, members, values, left, fitted)
+                return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / before
+
+            proposed = _proposals(measured, features, cells, symmetries, chosen)
+            counts = {members: len(images_of(features, members)) for members in proposed}
+            known = {pattern.features for pattern in found}
+            trials = [members for members in proposed if used + counts[members] <= chosen.instances]
+            trials = [members for members in trials if members not in known]
+            gains = dict(zip(trials, pool.map(gain_of, trials), strict=True))
+            best = max(trials, key=lambda members: gains[members] / counts[members], default=None)
+            if best is None or gains[best] <= 0:
+                break
+            left = _unexplained(sample, learning, (*known, best), held_out, jobs)
+            after = float(np.mean(left[held_out] ** 2))
+            found.append(DesignedPattern(best, counts[best], 1 - after / before, after / variance))
+            before = after
+            used += counts[best]
+            task.advance(counts[best])
+    if not found:
+        raise BadInputError(
+            f"no pattern with at most {chosen.instances} symmetric instances explains the labels of held-out games: "
+            "more positions, more instances or a smaller minimal match count may help"
+        )
+    return found
+
+
+def _unexplained(
+    sample: Positions,
+    learning: Learning,
+    chosen: Iterable[tuple[int, ...]],
+    held_out: NDArray[np.bool_],
+    jobs: int,
+) -> Floats:
+    """Take from the labels what linear features and patterns explain together, in standard deviations of each phase."""
+    names = [[learning.features[member].name for member in members] for members in chosen]
+    patterns = PatternSet.from_names(learning.features, {str(number): each for number, each in enumerate(names)})
+    left = sample.label.astype(np.float64)
+    phase = learning.phases.of(sample.positions)
+    deviations = {number: left[phase == number].std() or 1.0 for number in np.unique(phase)}
+    if names or learning.linear:
+        terms = Terms(patterns=patterns if names else None, linear=learning.linear)
+        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), l2=_L2, smoothing=0.25)
+        fitted = train(sample.select(~held_out), learning, terms, settings, jobs=jobs)
+        left -= fitted.evaluation.predict(sample.positions, jobs=jobs)
+    for number, deviation in deviations.items():
+        rows = phase == number
+        left[rows] = (left[rows] - left[rows].mean()) / deviation
+    return left
+
+
+def _symmetries_of(features: AtomicFeatures, cells: list[int]) -> NDArray[np.intp]:
+    """Symmetries as permutations of the chosen features [S, F]."""
+    if features.symmetries is None:
+        return np.arange(len(cells))[None]
+    place = {cell: number for number, cell in enumerate(cells)}
+    return np.array([[place[int(symmetry[cell])] for cell in cells] for symmetry in features.symmetries], np.intp)
+
+
+def _proposals(
+    measured: Strengths, features: AtomicFeatures, cells: list[int], symmetries: NDArray[np.intp], plan: DesignPlan
+) -> list[tuple[int, ...]]:
+    """Grow patterns from the strongest pairs and triples; all sizes on the way are proposed."""
+
+    def canonical(members: Any) -> tuple[int, ...]:
+        return min(tuple(sorted(int(image[member]) for member in members)) for image in symmetries)
+
+    proposed: dict[tuple[int, ...], None] = {}
+    for strength in (measured.pairs, measured.triples):
+        seeds: dict[tuple[int, ...], None] = {}
+        for place in np.argsort(-strength, axis=None, kind="stable"):
+            members = tuple(int(member) for member in np.unravel_index(place, strength.shape))
+            if len(seeds) == plan.seeds or not strength[members] > 0:
+                break
+            if len(set(members)) == len(members):
+                seeds[canonical(members)] = None
+        for seed in seeds:
+            grown = list(seed)
+            size = int(np.prod([features[cells[member]].cardinality for member in grown]))
+            while size <= MAX_TABLE_SIZE and len(grown) <= plan.squares:
+                if len(grown) >= min(_SMALLEST, plan.squares):
+                    proposed[canonical(grown)] = None
+                if len(grown) == len(cells):
+                    break
+                gain = measured.singles + measured.pairs[grown].sum(0)
+                gain += measured.triples[np.ix_(grown, grown)].sum((0, 1)) / 2
+                gain[grown] = -1
+                grown.append(int(gain.argmax()))
+                size *= features[cells[grown[-1]]].cardinality
+    return [tuple(sorted(cells[member] for member in members)) for members in proposed]
+
+
+@kernel
+def _add_sums(indices: Any, weights: Any, sums: Any) -> None:
+    for instance in range(indices.shape[0]):
+        for row in range(indices.shape[1]):
+            sums[row] += weights[indices[instance, row]]
+
+
+@kernel
+def _add_gradients(indices: Any, residuals: Any, gradients: Any) -> None:
+    for instance in range(indices.shape[0]):
+        for row in range(indices.shape[1]):
+            gradients[indices[instance, row]] += residuals[row]
+
+
+def _fitted(
+    features: AtomicFeatures,
+    members: tuple[int, ...],
+    values: NDArray[np.int16],
+    labels: Floats,
+    rows: NDArray[np.intp],
+) -> Floats:
+    """Fit one pattern to the labels of some rows by a few steps of normalized descent (GLEM 5.1); predict all."""
+    patterns = PatternSet.from_names(features, {"pattern": [features[member].name for member in members]})
+    indices = patterns.indices(values)
+    fitted, residual = np.ascontiguousarray(indices[:, rows]), labels[rows]
+    matches = np.bincount(fitted.ravel(), minlength=patterns.weight_count) + _L2
+    weights = np.zeros(patterns.weight_count)
+    for _ in range(_STEPS):
+        gradient = -_L2 * weights
+        _add_gradients(fitted, residual, gradient)
+        direction = gradient / matches
+        change = np.zeros(len(residual))
+        _add_sums(fitted, direction, change)
+        curvature = change @ change + _L2 * (direction @ direction)
+        if not curvature > 0:
+            break
+        step = (direction @ gradient) / curvature
+        weights += step * direction
+        residual -= step * change
+    predicted = np.zeros(len(labels))
+    _add_sums(indices, weights, predicted)
+    return predicted

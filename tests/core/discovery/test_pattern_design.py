@@ -1,0 +1,76 @@
+"""Patterns by machine: strengths against an oracle, planted patterns found, the command."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.configurations.mining import mine
+from glem.core.discovery.candidates import draw_sample
+from glem.core.discovery.pattern_design import DesignPlan, design_patterns, strengths
+from glem.core.errors import BadInputError
+from glem.core.patterns.pattern import images_of
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import write_positions
+from glem.core.positions.positions import Positions
+from tests.core.cli.terminal import Terminal
+from tests.oracles import pattern_strengths
+from tests.othello import LEARNING, sample_of_games
+
+FEATURES = LEARNING.features
+PLAN = DesignPlan(instances=12, squares=4, seeds=3)
+
+
+@pytest.fixture(scope="module")
+def planted() -> Positions:
+    """Positions whose labels are what each edge has at c1, d1 and e1, a parity, and noise."""
+    sample = draw_sample(sample_of_games(400), 20_000, 1)
+    values = FEATURES.values(sample.positions)
+    label = np.random.default_rng(2).normal(0, 4, len(sample))
+    for image in images_of(FEATURES, [FEATURES.index(name) for name in ("c1", "d1", "e1")]):
+        label += 8 * (values[:, image].astype(int).sum(axis=1) % 2)
+    return evolve(sample, label=label.astype(np.float32))
+
+
+@pytest.mark.parametrize("symmetries", [[[0, 1, 2, 3, 4]], [[0, 1, 2, 3, 4], [1, 0, 2, 4, 3]]])
+def test_strengths_are_those_of_the_oracle(symmetries: list[list[int]]) -> None:
+    generator = np.random.default_rng(0)
+    values = generator.integers(0, 3, (300, 5)).astype(np.int16)
+    labels = (values[:, 0] * values[:, 1] - 2 * (values[:, 2] == values[:, 3]) + generator.integers(0, 5, 300)) / 1.0
+    mined = mine(values, minimum_matches=1, maximum_size=3).flatten()
+    found = strengths(mined, np.asfortranarray(values), labels, np.array(symmetries))
+    for own, expected in zip(found, pattern_strengths.strengths(values, labels, symmetries), strict=True):
+        np.testing.assert_allclose(own, expected, atol=1e-9)
+
+
+def test_a_planted_pattern_is_found_first(planted: Positions) -> None:
+    found = design_patterns(planted, LEARNING, PLAN)
+    names = {FEATURES[feature].name for feature in found[0].features}
+    edges = [{FEATURES[feature].name for feature in image} for image in images_of(FEATURES, [2, 3, 4])]
+    assert any(edge <= names for edge in edges), names
+    assert found[0].gain > 0.2
+    assert sum(pattern.instances for pattern in found) <= PLAN.instances
+    assert len({pattern.features for pattern in found}) == len(found)
+    assert design_patterns(planted, LEARNING, PLAN, jobs=2) == found
+
+
+def test_bad_plans_and_labels(planted: Positions) -> None:
+    with pytest.raises(BadInputError, match="two features"):
+        DesignPlan(squares=1)
+    with pytest.raises(BadInputError, match="too few"):
+        design_patterns(planted.select(slice(0, 500)), LEARNING)
+    with pytest.raises(BadInputError, match="nothing is left"):
+        design_patterns(evolve(planted, label=np.zeros(len(planted), np.float32)), LEARNING)
+
+
+def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None:
+    positions, output = tmp_path / "planted.parquet", tmp_path / "patterns.txt"
+    write_positions(positions, planted)
+    found = terminal.json("patterns", positions, "--instances", "8", "--squares", "3", "-o", output)
+    names = PatternSet.named(LEARNING, output).names
+    assert names == {pattern["name"]: pattern["features"] for pattern in found["patterns"]}
+    assert sum(pattern["instances"] for pattern in found["patterns"]) == 8
+    assert "input" in terminal.fails("patterns", positions, "-o", positions)
+    assert "instances explains" in terminal.fails("patterns", positions, "--instances", "1", "-o", output)
+    assert "no such file" in terminal.fails("patterns", tmp_path / "none.parquet", "-o", output).lower()
