@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,16 +11,40 @@ from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.tasks.tables import Table
 
+if TYPE_CHECKING:
+    from glem.core.features.learning import Learning
+
+_LINE = 100
+"""Characters of a line of boards."""
+
+
+def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> list[str]:
+    """Draw the cells of each pattern, several boards beside each other."""
+    layout = learning.game.layout
+    if layout is None:
+        return []
+    width = max(2 * layout.columns, *(len(name) + 1 for name, _ in patterns)) + 2
+    lines, many = [], max(1, _LINE // width)
+    for start in range(0, len(patterns), many):
+        part = patterns[start : start + many]
+        lines += ["", "".join(f"{name:<{width}}" for name, _ in part).rstrip()]
+        cells = [{learning.features[feature].cell for feature in members} for _, members in part]
+        for first in range(0, layout.rows * layout.columns, layout.columns):
+            row = range(first, first + layout.columns)
+            drawn = (" ".join("#" if cell in own else "." for cell in row) for own in cells)
+            lines.append("".join(f"{text:<{width}}" for text in drawn).rstrip())
+    return [*lines, ""]
+
 
 @options.command(
     "patterns",
     "patterns labelled.parquet -o patterns.txt",
-    "patterns labelled.parquet --instances 32 --squares 8 -o small.txt",
+    "patterns labelled.parquet --instances 32 --maximum-size 8 -o small.txt",
 )
 @options.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Text file of patterns to write.")
 @options.count("--instances", 46, "Instances of all patterns together; symmetric images count.", most=1000)
-@options.count("--squares", 10, "Most features of a pattern.", least=2, most=20)
+@options.count("--maximum-size", 10, "Most features of a pattern.", least=2, most=20)
 @options.count("--sample", 300_000, "Positions to learn from.", least=1000)
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
@@ -53,8 +77,10 @@ def command(positions: str, output: str, sample: int, seed: int, jobs: int, **pl
         )
         for number, each in enumerate(found, 1)
     ]
+    boards = _boards(learning, [(name, each.features) for (name, *_), each in zip(rows, found, strict=True)])
+    lines = [f"{name}: {members}" for name, members, *_ in rows] + [f"# {line}".rstrip() for line in boards]
     with atomic_path(output) as temporary:
-        temporary.write_text("".join(f"{name}: {members}\n" for name, members, *_ in rows), "utf-8")
+        temporary.write_text("\n".join(lines) + "\n", "utf-8")
     table = Table(
         f"Patterns of {len(drawn):,} positions, and what they explain of held-out labels",
         ("pattern", "features", "instances", "explains", "left"),
@@ -64,4 +90,4 @@ def command(positions: str, output: str, sample: int, seed: int, jobs: int, **pl
         {"name": name, "features": members.split(), "instances": each.instances, "gain": each.gain, "left": each.left}
         for (name, members, *_), each in zip(rows, found, strict=True)
     ]
-    print_result({"output": output, "patterns": result}, (table, f"wrote {output}"))
+    print_result({"output": output, "patterns": result}, (table, *boards, f"wrote {output}"))

@@ -39,6 +39,7 @@ _STEPS = 6
 _SMALLEST = 4
 _MOST_FEATURES = 256
 """The strengths of triples take 8 bytes for each three features."""
+_MOST_MINED = 20_000_000
 
 
 @define(frozen=True)
@@ -49,7 +50,7 @@ class DesignPlan:
     ----------
     instances
         Instances of all patterns together, symmetric ones counted; 46 are as many as Logistello's (GLEM, Fig. 7).
-    squares
+    maximum_size
         Most features of a pattern; a table has at most :data:`~glem.core.patterns.patterns.MAX_TABLE_SIZE` entries.
     minimum_matches
         Least match count of a mined configuration; None for 1 of 2,000 positions, and 100.
@@ -58,12 +59,12 @@ class DesignPlan:
     """
 
     instances: int = 46
-    squares: int = 10
+    maximum_size: int = 10
     minimum_matches: int | None = None
     seeds: int = 12
 
     def __attrs_post_init__(self) -> None:
-        if self.instances < 1 or self.seeds < 1 or self.squares < 2:
+        if self.instances < 1 or self.seeds < 1 or self.maximum_size < 2:
             raise BadInputError("a design needs an instance, a pattern of two features, and a seed, at least")
 
 
@@ -208,7 +209,10 @@ def design_patterns(
     values = features.values(sample.positions)
     own = np.asfortranarray(values[~held_out][:, cells])
     minimum = chosen.minimum_matches or max(100, len(sample) // 2000)
-    mined = mine(own, minimum_matches=minimum, maximum_size=3, jobs=jobs, progress=progress).flatten()
+    mining = mine(own, minimum_matches=minimum, maximum_size=3, limit=_MOST_MINED, jobs=jobs, progress=progress)
+    if len(mining) >= _MOST_MINED:
+        raise BadInputError(f"{_MOST_MINED:,} configurations or more match {minimum:,} positions: ask for more matches")
+    mined = mining.flatten()
     symmetries = _symmetries_of(features, cells)
     found: list[DesignedPattern] = []
     used = 0
@@ -223,9 +227,10 @@ def design_patterns(
 
             proposed = _proposals(measured, features, cells, symmetries, chosen)
             counts = {members: len(images_of(features, members)) for members in proposed}
-            known = {pattern.features for pattern in found}
-            trials = [members for members in proposed if used + counts[members] <= chosen.instances]
-            trials = [members for members in trials if members not in known]
+            known = [pattern.features for pattern in found]
+            trials = [
+                members for members in proposed if used + counts[members] <= chosen.instances and members not in known
+            ]
             gains = dict(zip(trials, pool.map(gain_of, trials), strict=True))
             best = max(trials, key=lambda members: gains[members] / counts[members], default=None)
             if best is None or gains[best] <= 0:
@@ -296,8 +301,8 @@ def _proposals(
         for seed in seeds:
             grown = list(seed)
             size = int(np.prod([features[cells[member]].cardinality for member in grown]))
-            while size <= MAX_TABLE_SIZE and len(grown) <= plan.squares:
-                if len(grown) >= min(_SMALLEST, plan.squares):
+            while size <= MAX_TABLE_SIZE and len(grown) <= plan.maximum_size:
+                if len(grown) >= min(_SMALLEST, plan.maximum_size):
                     proposed[canonical(grown)] = None
                 if len(grown) == len(cells):
                     break

@@ -1,6 +1,6 @@
 r"""The evaluation that comes with Othello, and how its file is made.
 
-Seven rounds of labels, each by an evaluation fitted to the ones before; the first one was fitted to glem's own play
+Eight rounds of labels, each by an evaluation fitted to the ones before; the first one was fitted to glem's own play
 alone. The positions are those of WTHOR's games from 1977 to 2021 and of three collections of games that programs played
 against themselves, without the positions that evaluations are compared by: 12.1 million different ones, of which each
 round draws equally many of every number of empty squares. Made by::
@@ -19,14 +19,18 @@ round draws equally many of every number of empty squares. Made by::
     glem label drawn-7.parquet --children 1 --sampled 1 --by e6.npz,depth=6,solve=14,probcut=e6-probcut.npz --seed 62 \
         -o labels-7.parquet
     glem fit labels-6.parquet labels-7.parquet --prior e6.npz --l2 30 --held-out 0 --iterations 100 -o e7.npz
-    python -m glem.plugins.othello.shipped_evaluation e7.npz default.npz
+    glem label drawn-8.parquet --children 1 --sampled 1 --by e7.npz,depth=8,solve=14,probcut=e7-probcut.npz --seed 81 \
+        -o labels-8.parquet
+    glem fit labels-8.parquet --prior e7.npz --l2 30 --held-out 0 --iterations 100 -o e8.npz
+    python -m glem.plugins.othello.shipped_evaluation e8.npz default.npz
 
-The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5 and 6.7 million labels; ``late-4`` has 12 to 17 empty squares and exact
-labels, ``drawn-5`` 18 and more. ``e1`` to ``e4`` were fitted in the same way, ``e4`` to the rounds 2 to 4. Left out of
-``e5`` are labels that did not help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 Elo in
-1,600 games of depth 6). Round 6 with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move,
-+14 +- 21 with that of the round before; round 7 with the same brought +9 +- 22 in 800
-and, as that told nothing, +25 +- 23 in 800 more.
+The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7 and 8.3 million labels; ``late-4`` has 12 to 17 empty squares and
+exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with seeds 81 to 85.
+``e1`` to ``e4`` were fitted in the same way, ``e4`` to the rounds 2 to 4. Left out of ``e5`` are labels that did not
+help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 Elo in 1,600 games of depth 6). Round 6
+with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move, +14 +- 21 with that of the round
+before; round 7 with the same brought +9 +- 22 in 800 and, as that told nothing, +25 +- 23 in 800 more; round 8 +7 +- 29
+in 400 and, as that told nothing, +9 +- 14 in 2,000.
 
 The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut e7.npz drawn-6.parquet
 --depth 11 --per-phase 80 --seed 1`` finds.
@@ -45,7 +49,7 @@ _MADE = {
     "command": "fit",
     "positions": "of tournament and program games; see glem.plugins.othello.shipped_evaluation",
     "labels": "search",
-    "labelled by": "five generations, depth=6 to 10, solve=14 to 18",
+    "labelled by": "the evaluations of the rounds before, depth=6 to 10, solve=14 to 18",
 }
 """What the commands above say."""
 _KEPT = ("fitter", "l2", "smoothing", "validation")

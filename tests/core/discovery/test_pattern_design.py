@@ -19,7 +19,7 @@ from tests.oracles import pattern_strengths
 from tests.othello import LEARNING, sample_of_games
 
 FEATURES = LEARNING.features
-PLAN = DesignPlan(instances=12, squares=4, seeds=3)
+PLAN = DesignPlan(instances=12, maximum_size=4, seeds=3)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_planted_pattern_is_found_first(planted: Positions) -> None:
 
 def test_bad_plans_and_labels(planted: Positions) -> None:
     with pytest.raises(BadInputError, match="two features"):
-        DesignPlan(squares=1)
+        DesignPlan(maximum_size=1)
     with pytest.raises(BadInputError, match="too few"):
         design_patterns(planted.select(slice(0, 500)), LEARNING)
     with pytest.raises(BadInputError, match="nothing is left"):
@@ -67,10 +67,11 @@ def test_bad_plans_and_labels(planted: Positions) -> None:
 def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None:
     positions, output = tmp_path / "planted.parquet", tmp_path / "patterns.txt"
     write_positions(positions, planted)
-    found = terminal.json("patterns", positions, "--instances", "8", "--squares", "3", "-o", output)
+    found = terminal.json("patterns", positions, "--instances", "8", "--maximum-size", "3", "-o", output)
     names = PatternSet.named(LEARNING, output).names
     assert names == {pattern["name"]: pattern["features"] for pattern in found["patterns"]}
     assert sum(pattern["instances"] for pattern in found["patterns"]) == 8
+    assert output.read_text().count("#") > 3
     assert "input" in terminal.fails("patterns", positions, "-o", positions)
     assert "instances explains" in terminal.fails("patterns", positions, "--instances", "1", "-o", output)
     assert "no such file" in terminal.fails("patterns", tmp_path / "none.parquet", "-o", output).lower()
