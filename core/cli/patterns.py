@@ -39,18 +39,18 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 @options.command(
     "patterns",
     "patterns labelled.parquet -o patterns.txt",
-    "patterns labelled.parquet --instances 32 --maximum-size 8 -o small.txt",
+    "patterns labelled.parquet --instances 32 --size 8 -o small.txt",
 )
 @options.argument("positions", type=click.Path(dir_okay=False))
 @options.output("Text file of patterns to write.")
 @options.count("--instances", 46, "Instances of all patterns together; symmetric images count.", most=1000)
-@options.count("--maximum-size", 10, "Most features of a pattern.", least=2, most=20)
-@options.count("--sample", 300_000, "Positions to learn from.", least=1000)
+@options.count("--size", 10, "Most features of a pattern.", least=2, most=20)
+@options.count("--sample", 200_000, "Positions to mine.", least=100)
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
 @options.jobs
 @options.as_json
-def command(positions: str, output: str, sample: int, seed: int, jobs: int, **plan: Any) -> None:
+def command(positions: str, output: str, size: int, sample: int, seed: int, jobs: int, **plan: Any) -> None:
     """Find patterns in scored POSITIONS (Parquet), for `glem fit --patterns`.
 
     Sets of board cells whose joint contents say more of the score than each part does, those first that explain most
@@ -66,7 +66,9 @@ def command(positions: str, output: str, sample: int, seed: int, jobs: int, **pl
     given = read_positions(positions)
     learning = load_learning(given.game.name)
     drawn = draw_sample(given, sample, seed)
-    found = design_patterns(drawn, learning, DesignPlan(**plan), jobs=jobs, progress=display_progress())
+    found = design_patterns(
+        drawn, learning, DesignPlan(maximum_size=size, **plan), jobs=jobs, progress=display_progress()
+    )
     rows = [
         (
             f"pattern_{number}",

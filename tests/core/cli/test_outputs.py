@@ -21,6 +21,7 @@ COMMANDS = [
     "label OTHER --game othello --by IN,depth=1 -o OUT",
     "relabel OTHER IN --game othello -o OUT",
     "relabel OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
+    "patterns IN -o OUT",
     "probcut IN OTHER -o OUT",
     "probcut default IN -o OUT",
     "evaluate IN OTHER -o OUT",

@@ -67,7 +67,7 @@ def test_bad_plans_and_labels(planted: Positions) -> None:
 def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None:
     positions, output = tmp_path / "planted.parquet", tmp_path / "patterns.txt"
     write_positions(positions, planted)
-    found = terminal.json("patterns", positions, "--instances", "8", "--maximum-size", "3", "-o", output)
+    found = terminal.json("patterns", positions, "--instances", "8", "--size", "3", "-o", output)
     names = PatternSet.named(LEARNING, output).names
     assert names == {pattern["name"]: pattern["features"] for pattern in found["patterns"]}
     assert sum(pattern["instances"] for pattern in found["patterns"]) == 8
