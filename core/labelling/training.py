@@ -279,6 +279,9 @@ class _Training:
         is_best = result.sprt.verdict == SprtVerdict.ACCEPT_H1 or (
             result.sprt.verdict == SprtVerdict.CONTINUE and pairing.elo.score > 0.5
         )
+        if self.best == NO_EVALUATION and pairing.elo.score >= 0.5:
+            # In games that are over soon both sides see the end. There is something to play with all the same.
+            is_best = True
         rating = self.done[-1].rating if self.done else 0.0
         if is_best:
             # Of a match without a lost point, the estimate is infinite.

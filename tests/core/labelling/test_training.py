@@ -113,6 +113,17 @@ def test_searches_of_an_empty_evaluation_label_nothing(tmp_path: Path, monkeypat
     assert not np.array_equal(sets[0].label, sets[1].label)
 
 
+def test_a_first_generation_as_good_as_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that see the end of a game play alike, whatever evaluates."""
+    even = SimpleNamespace(wins=2, draws=0, losses=2, games=4, elo=elo_estimate([0, 0, 2, 0, 0]))
+    verdict = SimpleNamespace(verdict=SprtVerdict.ACCEPT_H0)
+    result = SimpleNamespace(standings=SimpleNamespace(pairings={0: even}), sprt=verdict)
+    monkeypatch.setattr("glem.core.labelling.training._Training._match", lambda _self, _number: result)
+    done = train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=2)
+    assert [each.is_best for each in done] == [True, False]
+    assert (tmp_path / "trained" / BEST).exists()
+
+
 def test_matches_have_as_many_openings_as_asked_for(tmp_path: Path) -> None:
     """Games of 20 plies have fewer than 200 openings of three."""
     settings = TrainingSettings(positions=100, depth=1, solve=0, pairs=200, elo=400.0)
