@@ -69,17 +69,21 @@ def command(positions: str, output: str, size: int, sample: int, seed: int, jobs
     found = design_patterns(
         drawn, learning, DesignPlan(maximum_size=size, **plan), jobs=jobs, progress=display_progress()
     )
-    rows = [
-        (
-            f"pattern_{number}",
-            " ".join(learning.features[feature].name for feature in each.features),
-            str(each.instances),
-            f"{each.gain:.1%}",
-            f"{each.left:.1%}",
-        )
+    boards = _boards(learning, [(f"pattern_{number}", each.features) for number, each in enumerate(found, 1)])
+    result: list[dict[str, Any]] = [
+        {
+            "name": f"pattern_{number}",
+            "features": [learning.features[feature].name for feature in each.features],
+            "instances": each.instances,
+            "gain": each.gain,
+            "left": each.left,
+        }
         for number, each in enumerate(found, 1)
     ]
-    boards = _boards(learning, [(name, each.features) for (name, *_), each in zip(rows, found, strict=True)])
+    rows = [
+        (name, " ".join(members), str(instances), f"{gain:.1%}", f"{left:.1%}")
+        for name, members, instances, gain, left in (each.values() for each in result)
+    ]
     lines = [f"{name}: {members}" for name, members, *_ in rows] + [f"# {line}".rstrip() for line in boards]
     with atomic_path(output) as temporary:
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
@@ -88,8 +92,4 @@ def command(positions: str, output: str, size: int, sample: int, seed: int, jobs
         ("pattern", "features", "instances", "explains", "left"),
         rows,
     )
-    result = [
-        {"name": name, "features": members.split(), "instances": each.instances, "gain": each.gain, "left": each.left}
-        for (name, members, *_), each in zip(rows, found, strict=True)
-    ]
     print_result({"output": output, "patterns": result}, (table, *boards, f"wrote {output}"))

@@ -81,7 +81,9 @@ def command(
         progress=display_progress(),
     )
     best = Path(output) / BEST
-    reached = f"the best evaluation is {best}" if best.exists() else "no generation beats an empty evaluation yet"
+    reached = (
+        f"the best evaluation is {best}" if best.exists() else "no generation is as good as an empty evaluation yet"
+    )
     if done:
         page = render_training(done, LinearEvaluation.load(best) if best.exists() else None)
         write_page(page, Path(output) / "report.html")

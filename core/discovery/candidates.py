@@ -137,11 +137,14 @@ def draw_sample(positions: Positions, count: int, seed: int) -> Positions:
     return evolve(drawn, positions=images, game_key=drawn.game_key)
 
 
-def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
-    if plan.groups:
-        return learning.features.select(groups=plan.groups)
+def cell_features(learning: Learning) -> NDArray[np.intp]:
+    """Select the features that lie on a board cell, all where none does."""
     cells = [place for place, feature in enumerate(learning.features.features) if feature.cell is not None]
     return np.array(cells if cells else range(len(learning.features)), np.intp)
+
+
+def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
+    return learning.features.select(groups=plan.groups) if plan.groups else cell_features(learning)
 
 
 def _subsets(learning: Learning, plan: MiningPlan) -> dict[str, NDArray[np.intp]]:

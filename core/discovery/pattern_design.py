@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining import label_statistics, mine
+from glem.core.discovery.candidates import cell_features
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
@@ -195,8 +196,7 @@ def design_patterns(
     """
     chosen = plan if plan is not None else DesignPlan()
     features = learning.features
-    cells = [place for place, feature in enumerate(features.features) if feature.cell is not None]
-    cells = cells or list(range(len(features)))
+    cells = cell_features(learning).tolist()
     if len(cells) > _MOST_FEATURES:
         raise BadInputError(f"patterns can be made of {_MOST_FEATURES} features at most, {len(cells)} are too many")
     held_out = sample.held_out_mask(_HELD_OUT)

@@ -1,10 +1,10 @@
 """From the rules of a game to an evaluation that plays, generation after generation (GLEM, sections 3 and 5).
 
 The first generation learns from quick games in which both sides see only how games end, or from given games; so do
-others until one beats an empty evaluation. Each later one learns from quick games of the best evaluation so far, whose
-positions its searches, and the solver near the end, label; it has twice as many positions as the one before. A match
-with a sequential test against the best so far decides whether it takes its place: an evaluation with a smaller error
-need not play better.
+others until one is as good as an empty evaluation. Each later one learns from quick games of the best evaluation so
+far, whose positions its searches, and the solver near the end, label; it has twice as many positions as the one before.
+A match with a sequential test against the best so far decides whether it takes its place: an evaluation with a smaller
+error need not play better.
 
 All files of a folder depend on the settings alone, but for the seconds in them: not on workers, nor on kills, nor on
 how many generations were asked for at once.
@@ -276,12 +276,12 @@ class _Training:
         result = self._match(number)
         (pairing,) = result.standings.pairings.values()
         assert result.sprt is not None
-        is_best = result.sprt.verdict == SprtVerdict.ACCEPT_H1 or (
-            result.sprt.verdict == SprtVerdict.CONTINUE and pairing.elo.score > 0.5
-        )
-        if self.best == NO_EVALUATION and pairing.elo.score >= 0.5:
+        is_best = (
+            result.sprt.verdict == SprtVerdict.ACCEPT_H1
+            or (result.sprt.verdict == SprtVerdict.CONTINUE and pairing.elo.score > 0.5)
             # In games that are over soon both sides see the end. There is something to play with all the same.
-            is_best = True
+            or (self.best == NO_EVALUATION and pairing.elo.score >= 0.5)
+        )
         rating = self.done[-1].rating if self.done else 0.0
         if is_best:
             # Of a match without a lost point, the estimate is infinite.

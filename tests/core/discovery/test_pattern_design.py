@@ -37,7 +37,9 @@ def planted() -> Positions:
 def test_strengths_are_those_of_the_oracle(symmetries: list[list[int]]) -> None:
     generator = np.random.default_rng(0)
     values = generator.integers(0, 3, (300, 5)).astype(np.int16)
-    labels = (values[:, 0] * values[:, 1] - 2 * (values[:, 2] == values[:, 3]) + generator.integers(0, 5, 300)) / 1.0
+    labels = (values[:, 0] * values[:, 1] - 2 * (values[:, 2] == values[:, 3]) + generator.integers(0, 5, 300)).astype(
+        float
+    )
     mined = mine(values, minimum_matches=1, maximum_size=3).flatten()
     found = strengths(mined, np.asfortranarray(values), labels, np.array(symmetries))
     for own, expected in zip(found, pattern_strengths.strengths(values, labels, symmetries), strict=True):

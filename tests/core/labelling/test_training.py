@@ -101,11 +101,16 @@ def test_no_generation_begins_that_would_end_late(
         train_generations(LEARNING, folder, SETTINGS)
 
 
-def test_searches_of_an_empty_evaluation_label_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lost = SimpleNamespace(wins=0, draws=0, losses=4, games=4, elo=elo_estimate([2, 0, 0, 0, 0]))
+def all_matches_end(monkeypatch: pytest.MonkeyPatch, wins: int, losses: int, pairs: list[int]) -> None:
+    """Let every generation's match end so, without being stronger."""
+    games = SimpleNamespace(wins=wins, draws=0, losses=losses, games=wins + losses, elo=elo_estimate(pairs))
     verdict = SimpleNamespace(verdict=SprtVerdict.ACCEPT_H0)
-    result = SimpleNamespace(standings=SimpleNamespace(pairings={0: lost}), sprt=verdict)
+    result = SimpleNamespace(standings=SimpleNamespace(pairings={0: games}), sprt=verdict)
     monkeypatch.setattr("glem.core.labelling.training._Training._match", lambda _self, _number: result)
+
+
+def test_searches_of_an_empty_evaluation_label_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    all_matches_end(monkeypatch, wins=0, losses=4, pairs=[2, 0, 0, 0, 0])
     done = train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=2)
     sets = [read_positions(tmp_path / "trained" / f"labelled-0{number}.parquet") for number in range(2)]
     assert sets[0].label_kind == sets[1].label_kind != "search"
@@ -115,10 +120,7 @@ def test_searches_of_an_empty_evaluation_label_nothing(tmp_path: Path, monkeypat
 
 def test_a_first_generation_as_good_as_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that see the end of a game play alike, whatever evaluates."""
-    even = SimpleNamespace(wins=2, draws=0, losses=2, games=4, elo=elo_estimate([0, 0, 2, 0, 0]))
-    verdict = SimpleNamespace(verdict=SprtVerdict.ACCEPT_H0)
-    result = SimpleNamespace(standings=SimpleNamespace(pairings={0: even}), sprt=verdict)
-    monkeypatch.setattr("glem.core.labelling.training._Training._match", lambda _self, _number: result)
+    all_matches_end(monkeypatch, wins=2, losses=2, pairs=[0, 0, 2, 0, 0])
     done = train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=2)
     assert [each.is_best for each in done] == [True, False]
     assert (tmp_path / "trained" / BEST).exists()
