@@ -205,7 +205,8 @@ def fit(
         are those of the fit.
     patterns
         Name of a pattern set of the game, or a file of patterns
-        (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none.
+        (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none. Those of a
+        prior stand before them, and are all where this is None.
     minimum_matches
         Positions at least that have a content of a pattern with a weight, where the pattern is too large to give one to
         every content.
@@ -249,8 +250,8 @@ def fit(
     Raises
     ------
     BadInputError
-        There is no such pattern set, baseline or prior, there are no positions or terms, or terms are named beside
-        those of a prior.
+        There is no such pattern set, baseline or prior, there are no positions or terms, or terms other than patterns
+        are named beside those of a prior.
     """
     from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
@@ -265,10 +266,8 @@ def fit(
         learning = with_phases(learning, phases)
     before = None if prior == named.NO_EVALUATION else named.load_value(prior, game)
     if before is not None:
-        if (patterns, configurations, baseline, phases, link, linear) != (None, None, None, None, "identity", True):
-            raise BadInputError(
-                "a prior is fitted with its own patterns, configurations, linear features, phases and link"
-            )
+        if (configurations, baseline, phases, link, linear) != (None, None, None, "identity", True):
+            raise BadInputError("a prior is fitted with its own configurations, linear features, phases and link")
         learning = before.learning
     if baseline is not None:
         if patterns is not None or configurations is not None:
@@ -277,19 +276,21 @@ def fit(
             known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
         patterns = "none"
-    name = next(iter(learning.pattern_sets), "none") if patterns is None else patterns
+    if patterns is None:
+        patterns = next(iter(learning.pattern_sets), "none") if before is None else "none"
     held = positions.held_out_mask(held_out, seed) if held_out else None
     chunks = values_of(learning, positions.positions, held)
-    terms = (
-        Terms.of(before)
-        if before is not None
-        else Terms(
-            patterns=None if name == "none" else PatternSet.named(learning, name, chunks, minimum_matches),
+    named_set = None if patterns == "none" else PatternSet.named(learning, patterns, chunks, minimum_matches)
+    if before is None:
+        terms = Terms(
+            patterns=named_set,
             configurations=_configurations(configurations),
             most_specific=not all_active,
             linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
         )
-    )
+    else:
+        before = before if named_set is None else before.with_patterns(named_set)
+        terms = Terms.of(before)
     bounded = link_of(link, max(abs(score) for score in game.score_bounds)) if before is None else before.link
     if bounded == LOGISTIC:
         positions = evolve(positions, label=result_labels(positions.label))

@@ -60,7 +60,8 @@ class _Fit(options.Command):
 def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.
 
-    With --prior, patterns, features, phases and link are the prior's. To fit the results of games, use `glem tune`.
+    With --prior, features, phases and link are the prior's, and --patterns are added to its own. To fit the results of
+    games, use `glem tune`.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
     a folder that ends in .work.

@@ -439,6 +439,19 @@ class LinearEvaluation:
             linear_weights=linear,
         )
 
+    def with_patterns(self, more: PatternSet) -> LinearEvaluation:
+        """Return the evaluation with further patterns behind its own, their weights 0.
+
+        Raises
+        ------
+        BadInputError
+            A pattern has the name of another.
+        """
+        own = () if self.patterns is None else self.patterns.patterns
+        patterns = PatternSet(more.features, (*own, *more.patterns))
+        width = patterns.weight_count - self.pattern_weights.shape[1]
+        return evolve(self, patterns=patterns, pattern_weights=np.pad(self.pattern_weights, ((0, 0), (0, width))))
+
     # --------------------------------------------------------------------------------------------- play
 
     def in_play(self) -> PlayWeights:

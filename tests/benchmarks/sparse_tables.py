@@ -61,13 +61,10 @@ def _sparse(memory: Any, rows: Any) -> Any:
 
 def with_two_rows(evaluation: LinearEvaluation, values: Any, minimum: int) -> LinearEvaluation:
     """Add the two edge rows to an evaluation, with weights of 0 for the contents of so many positions."""
-    features, patterns = evaluation.learning.features, evaluation.patterns
-    assert patterns is not None
+    features = evaluation.learning.features
     rows = Pattern("two rows", tuple(map(features.index, TWO_ROWS)))
     rows = evolve(rows, contents=valid_contents(features, rows, [values], minimum))
-    more = PatternSet(features, (*patterns.patterns, rows))
-    width = more.weight_count - patterns.weight_count
-    return evolve(evaluation, patterns=more, pattern_weights=np.pad(evaluation.pattern_weights, ((0, 0), (0, width))))
+    return evaluation.with_patterns(PatternSet(features, (rows,)))
 
 
 def lookups(evaluation: LinearEvaluation, positions: list[Any], rounds: int) -> None:

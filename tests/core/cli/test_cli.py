@@ -310,8 +310,16 @@ def test_a_fit_goes_on_from_a_prior(terminal: Terminal, positions: Path, model: 
     scored = read_positions(positions)
     one, other = (np.mean((each.predict(scored.positions) - scored.label) ** 2) for each in (after, before))
     assert one < other
-    assert "with its own patterns" in terminal.fails(*common, "--patterns", "logistello")
-    assert "with its own patterns" in terminal.fails(*common, "--link", "sigmoid")
+    assert "with its own configurations" in terminal.fails(*common, "--link", "sigmoid")
+    assert "two patterns have one name" in terminal.fails(*common, "--patterns", "logistello")
+    more = tmp_path / "more.txt"
+    more.write_text("corner: a1 b1 a2 b2\n", encoding="utf-8")
+    terminal(*common, "--patterns", more)
+    grown = LinearEvaluation.load(path)
+    assert before.patterns is not None and grown.patterns is not None
+    assert grown.patterns.names == {**before.patterns.names, "corner": ["a1", "b1", "a2", "b2"]}
+    assert grown.pattern_weights[:, before.patterns.weight_count :].any()
+    assert np.mean((grown.predict(scored.positions) - scored.label) ** 2) < other
     assert "missing.npz" in terminal.fails(*common[:5], "missing.npz")
 
 
