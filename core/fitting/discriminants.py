@@ -1,0 +1,662 @@
+"""The three models of Buro 1995, section 2: logistic regression, Fisher's and the quadratic discriminant.
+
+All say P(W | x) = 1 / (1 + exp(-f(x))) with f linear, or quadratic in the features. They are fitted to rows of features
+with the share of their trials that were won, chunk by chunk, so that memory does not grow with the data. A draw is half
+a win; doubled as in the paper's section 4 it is two trials, one of them won, with equal estimates.
+
+Positions of one game share its result, so the errors are those of the sandwich formula over games (Liang and Zeger
+1986): with the inverse information A and the sums u_g of the slopes of a game's rows, A (sum_g u_g u_g') A times
+G / (G - 1) (N - 1) / (N - k), as statistics packages have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+
+Vector = NDArray[np.float64]
+
+_CHUNK = 4096
+"""Rows that stay in the cache while they are summed up."""
+_START = 1 << 16
+"""Rows of the first, rough fit."""
+_ITERATIONS = 50
+_SETTLED = 2e-9
+"""Log odds: the shortest step."""
+_SEPARATED, _MOST_OBJECTIONS = 1e-6, 2000
+"""Least distance from the boundary that is one, in what features differ by, and rows that a program gains at once."""
+_COLLINEAR = 1e-10
+"""Share of a feature's variance that the features before it leave, below which it is one of them."""
+
+
+class Rows(NamedTuple):
+    """Some rows of a sample.
+
+    Parameters
+    ----------
+    features
+        float64 or float32 [n, k].
+    won
+        float64 [n], share of the trials won, 0 to 1.
+    trials
+        float64 [n], how often a row counts.
+    game
+        int64 [n], what the rows have in common that depend on each other.
+    offset
+        float64 [n], what is added to the discriminant of a row.
+    """
+
+    features: NDArray[Any]
+    won: Vector
+    trials: Vector
+    game: NDArray[np.int64]
+    offset: Vector
+
+
+@define(frozen=True, eq=False)
+class Sample:
+    """Rows to fit to, in memory or read anew on every pass.
+
+    Parameters
+    ----------
+    names
+        Names of the k features.
+    chunks
+        Called on every pass: the rows, in chunks of any size, the same each time.
+    games
+        Number of games; those of the rows are below it.
+    in_order
+        Whether the rows of a game follow one another, so that errors by game need no table of all games.
+    """
+
+    names: tuple[str, ...]
+    chunks: Callable[[], Iterable[Rows]] = field(repr=False)
+    games: int
+    in_order: bool = False
+
+    @classmethod
+    def of_arrays(
+        cls,
+        features: NDArray[Any],
+        won: NDArray[Any],
+        *,
+        trials: NDArray[Any] | None = None,
+        game: NDArray[Any] | None = None,
+        offset: NDArray[Any] | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Sample:
+        """Make a sample of arrays.
+
+        Parameters
+        ----------
+        features
+            [N, k].
+        won
+            [N], shares of trials won: 1, 0, and 0.5 for a draw.
+        trials
+            [N], 1 if not given.
+        game
+            [N] of any kind, equal for rows of one game; every row is one of its own if not given.
+        offset
+            [N], 0 if not given.
+        names
+            Of the features; ``x0``, ``x1``, ... if not given.
+
+        Raises
+        ------
+        BadInputError
+            The lengths differ, a number is not finite, a share is not between 0 and 1, or trials are negative.
+        """
+        count, width = features.shape
+        labels = tuple(names) if names is not None else tuple(f"x{place}" for place in range(width))
+        columns = {"won": won, "trials": trials, "game": game, "offset": offset}
+        for name, column in columns.items():
+            if column is not None and np.shape(column) != (count,):
+                raise BadInputError(f"{count:,} rows of features and {np.shape(column)} values of {name!r}")
+        if len(labels) != width:
+            raise BadInputError(f"{width} features and {len(labels)} names")
+        shares = np.ascontiguousarray(won, np.float64)
+        times = np.ones(count) if trials is None else np.ascontiguousarray(trials, np.float64)
+        added = np.zeros(count) if offset is None else np.ascontiguousarray(offset, np.float64)
+        if not ((shares >= 0) & (shares <= 1)).all():
+            raise BadInputError("the share of trials won is not between 0 and 1 everywhere")
+        if not (np.isfinite(times).all() and np.isfinite(added).all() and (times >= 0).all()):
+            raise BadInputError("trials or offsets are not finite, or trials are negative")
+        keys, games = _numbered(game, count)
+        in_order = not count or bool((keys[1:] >= keys[:-1]).all())
+
+        def chunks() -> Iterator[Rows]:
+            for start in range(0, count, _CHUNK):
+                part = slice(start, start + _CHUNK)
+                yield Rows(features[part], shares[part], times[part], keys[part], added[part])
+
+        sample = cls(labels, chunks, games, in_order)
+        for rows in chunks():
+            if not np.isfinite(rows.features).all():
+                place = int(np.flatnonzero(~np.isfinite(rows.features).all(axis=0))[0])
+                raise BadInputError(f"feature {labels[place]!r} is not finite everywhere")
+        return sample
+
+
+def _numbered(game: NDArray[Any] | None, count: int) -> tuple[NDArray[np.int64], int]:
+    """Give the games of rows numbers from 0 on."""
+    if game is None:
+        return np.arange(count), count
+    keys = np.asarray(game)
+    if count and (keys[1:] >= keys[:-1]).all():
+        numbers = np.concatenate([[0], np.cumsum(keys[1:] != keys[:-1])]).astype(np.int64)
+        return numbers, int(numbers[-1]) + 1
+    found, numbers = np.unique(keys, return_inverse=True)
+    return numbers.astype(np.int64), len(found)
+
+
+# ------------------------------------------------------------------------------------------------ models
+
+
+@define(frozen=True, eq=False)
+class LinearModel:
+    """A discriminant that is linear in the features.
+
+    Parameters
+    ----------
+    names
+        Names of the k features.
+    weights
+        float64 [k + 1], the constant last.
+    covariance, naive_covariance
+        float64 [k + 1, k + 1], of the weights: by game, and as if all rows were independent.
+    rows, games
+        Numbers of rows with trials and of games.
+    log_likelihood
+        Natural logarithm, over all trials.
+    iterations
+        Passes that the fit took.
+    """
+
+    names: tuple[str, ...]
+    weights: Vector
+    covariance: Vector = field(repr=False)
+    naive_covariance: Vector = field(repr=False)
+    rows: int
+    games: int
+    log_likelihood: float
+    iterations: int
+
+    def scores(self, features: NDArray[Any]) -> Vector:
+        """Discriminant of rows [N, k], the log odds of a win: float64 [N]."""
+        found: Vector = np.asarray(features, np.float64) @ self.weights[:-1] + self.weights[-1]
+        return found
+
+    def errors(self, *, naive: bool = False) -> Vector:
+        """Return the standard errors of the weights, float64 [k + 1]: by game, or ``naive``."""
+        return np.sqrt(np.diag(self.naive_covariance if naive else self.covariance))
+
+
+@define(frozen=True, eq=False)
+class QuadraticModel:
+    """The quadratic discriminant for features that are normally distributed in either class (section 2.1).
+
+    Parameters
+    ----------
+    names
+        Names of the k features.
+    squares
+        float64 [k, k], symmetric.
+    linear
+        float64 [k].
+    constant
+        What is added: f(x) = x squares x' + linear x' + constant.
+    means, covariances
+        float64 [2, k], [2, k, k], of lost and won rows.
+    shares
+        float64 [2], of lost and won trials.
+    """
+
+    names: tuple[str, ...]
+    squares: Vector = field(repr=False)
+    linear: Vector
+    constant: float
+    means: Vector = field(repr=False)
+    covariances: Vector = field(repr=False)
+    shares: Vector
+
+    def scores(self, features: NDArray[Any]) -> Vector:
+        """Discriminant of rows [N, k], the log odds of a win: float64 [N]."""
+        values = np.asarray(features, np.float64)
+        found: Vector = np.einsum("nk,nk->n", values @ self.squares + self.linear, values) + self.constant
+        return found
+
+
+# ----------------------------------------------------------------------------- discriminants of moments
+
+
+class Moments(NamedTuple):
+    """Trials and means of lost and won rows, [2], [2, k], and sums of products about the means, [1 or 2, k, k].
+
+    The products are those of either class, or of both together.
+    """
+
+    trials: Vector
+    means: Vector
+    products: Vector
+
+    @property
+    def shared(self) -> Vector:
+        """Covariance that both classes have in common: float64 [k, k]."""
+        return np.asarray(self.products.sum(axis=0) / self.trials.sum())
+
+
+def moments_of(sample: Sample, *, by_class: bool = False) -> Moments:
+    """Sum up a sample in one pass; a row counts in either class with its trials.
+
+    Raises
+    ------
+    BadInputError
+        A class has no row.
+    """
+    width = len(sample.names)
+    trials, sums, products = np.zeros(2), np.zeros((2, width)), np.zeros((1 + by_class, width, width))
+    shift = np.zeros(width)
+    for number, rows in enumerate(sample.chunks()):
+        if number == 0:
+            shift = rows.features.mean(axis=0, dtype=np.float64)
+        values = rows.features - shift
+        times = np.stack([rows.trials * (1 - rows.won), rows.trials * rows.won])
+        trials += times.sum(axis=1)
+        sums += times @ values
+        for place, own in enumerate(times if by_class else [rows.trials]):
+            products[place] += values.T @ (values * own[:, None])
+    for place, name in enumerate(("lost", "won")):
+        if not trials[place] > 0:
+            raise BadInputError(f"no row is {name}: a discriminant needs both classes")
+    means = sums / trials[:, None]
+    about = np.einsum("ci,cj->cij", sums, means)
+    return Moments(trials, means + shift, products - (about if by_class else about.sum(axis=0)))
+
+
+def _log_prior(priors: str | Sequence[float], trials: Vector) -> float:
+    """Log odds of a win before anything is seen: 0 for ``equal``, or of ``shares``, or of two numbers."""
+    if isinstance(priors, str):
+        if priors not in ("equal", "shares"):
+            raise BadInputError(f"priors are equal, shares or two numbers, not {priors!r}")
+        return math.log(trials[1] / trials[0]) if priors == "shares" else 0.0
+    lost, won = map(float, priors)
+    if not (lost > 0 and won > 0 and math.isfinite(lost + won)):
+        raise BadInputError("priors are two numbers above 0: of a loss and of a win")
+    return math.log(won / lost)
+
+
+def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> LinearModel:
+    """Fit Fisher's linear discriminant (Buro 1995, section 2.1).
+
+    f(x) = (mW - mL) S^-1 (x - (mW + mL) / 2)' with the covariance S that both classes share, divided by the number of
+    all trials. Errors come from the influence of each row on means and covariance.
+
+    Parameters
+    ----------
+    sample
+        The rows; offsets are not looked at.
+    priors
+        ``equal`` as in the paper, ``shares`` of the sample, or those of a loss and of a win.
+
+    Raises
+    ------
+    BadInputError
+        A class without rows, or features that are linear combinations of others, by name.
+    """
+    moments = moments_of(sample)
+    check_collinear(moments.shared, sample.names)
+    inverse = np.linalg.inv(moments.shared)
+    lost, won = moments.means
+    apart, middle = won - lost, (won + lost) / 2
+    slopes = inverse @ apart
+    weights = np.append(slopes, _log_prior(priors, moments.trials) - slopes @ middle)
+    rates = moments.trials.sum() / moments.trials
+
+    def influence(rows: Rows) -> Vector:
+        # With x about the middle, the sign s of a class and y = x - s apart / 2, a row moves S^-1 (mW - mL) by
+        # S^-1 ((s rate - y slopes) y + apart), and the middle by rate / 2 y.
+        values = rows.features - middle
+        score, half = values @ slopes, apart @ slopes / 2
+        of_lost, of_won = rows.trials * (1 - rows.won), rows.trials * rows.won
+        lost_factor, won_factor = of_lost * (-rates[0] - score - half), of_won * (rates[1] - score + half)
+        pulls = of_lost * rates[0], of_won * rates[1]
+        constant = (pulls[0] * (score + half) + pulls[1] * (score - half)) / 2
+        if priors == "shares":
+            constant += of_lost - pulls[0] + pulls[1] - of_won
+        found = np.empty((len(values), len(weights) + 1))
+        found[:, :-2] = values * (lost_factor + won_factor)[:, None]
+        found[:, -2] = (lost_factor - won_factor) / 2 + rows.trials
+        found[:, -1] = constant
+        return found
+
+    sums = _sums_by_game(sample, weights, influence)
+    to_slopes = np.column_stack([inverse, slopes, np.zeros(len(slopes))])
+    to_constant = np.append(-middle @ to_slopes[:, :-1], -1.0)
+    turned = np.vstack([to_slopes, to_constant]) / moments.trials.sum()
+    covariance, naive = (turned @ each @ turned.T for each in (sums.filling, sums.by_row))
+    return LinearModel(sample.names, weights, covariance, naive, sums.rows, sums.games, sums.likelihood, 2)
+
+
+def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> QuadraticModel:
+    """Fit the quadratic discriminant of normally distributed features (Buro 1995, section 2.1).
+
+    Parameters
+    ----------
+    sample
+        The rows; offsets and games are not looked at.
+    priors
+        As of :func:`fit_fisher`.
+
+    Raises
+    ------
+    BadInputError
+        A class without rows, or features that are linear combinations of others within a class, by name.
+    """
+    moments = moments_of(sample, by_class=True)
+    covariances = moments.products / moments.trials[:, None, None]
+    for covariance in covariances:
+        check_collinear(covariance, sample.names)
+    of_lost, of_won = np.linalg.inv(covariances)
+    lost, won = moments.means
+    determinants = np.linalg.slogdet(covariances)[1]
+    constant = (lost @ of_lost @ lost - won @ of_won @ won + determinants[0] - determinants[1]) / 2
+    return QuadraticModel(
+        sample.names,
+        (of_lost - of_won) / 2,
+        won @ of_won - lost @ of_lost,
+        float(constant) + _log_prior(priors, moments.trials),
+        moments.means,
+        covariances,
+        moments.trials / moments.trials.sum(),
+    )
+
+
+def check_collinear(covariance: Vector, names: Sequence[str]) -> None:
+    """Refuse features that others determine.
+
+    Raises
+    ------
+    BadInputError
+        Names such a feature, and those that it is a linear combination of, or says that it is constant.
+    """
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0))
+    for place, name in enumerate(names):
+        if not spread[place] > 0:
+            raise BadInputError(f"feature {name!r} is constant")
+    scaled = covariance / np.outer(spread, spread)
+    kept: list[int] = []
+    for place in range(len(names)):
+        own = scaled[np.ix_(kept, kept)]
+        by = np.linalg.solve(own, scaled[kept, place]) if kept else np.zeros(0)
+        if 1 - by @ scaled[kept, place] < _COLLINEAR:
+            others = ", ".join(repr(names[kept[each]]) for each in np.flatnonzero(np.abs(by) > 1e-6))
+            raise BadInputError(f"feature {names[place]!r} is a linear combination of {others}: leave one of them out")
+        kept.append(place)
+
+
+# ------------------------------------------------------------------------------------- logistic regression
+
+
+class _Pass(NamedTuple):
+    """What one pass finds: log likelihood, its slopes and the information, [k + 1], [k + 1, k + 1]."""
+
+    likelihood: float
+    slopes: Vector
+    information: Vector
+
+
+def _odds_and_chances(rows: Rows, weights: Vector) -> tuple[float, Vector]:
+    """Log likelihood of some rows, and how likely each is to be won: float64 [n]."""
+    odds: Vector = rows.features @ weights[:-1]
+    odds += weights[-1]
+    odds += rows.offset
+    small = np.exp(-np.abs(odds))
+    likelihood = float(rows.trials @ (rows.won * odds - np.maximum(odds, 0) - np.log1p(small)))
+    return likelihood, np.where(odds > 0, 1.0, small) / (1 + small)
+
+
+def _pass(chunks: Iterable[Rows], weights: Vector, shrink: Vector | None = None) -> _Pass:
+    """Sum up a sample; ``shrink``, the inverse information, adds Firth's correction to the slopes."""
+    width = len(weights)
+    likelihood, slopes, information = 0.0, np.zeros(width), np.zeros((width, width))
+    values = np.ones((_CHUNK, width))
+    for rows in chunks:
+        if len(values) < len(rows.won):
+            values = np.ones((len(rows.won), width))
+        with_one = values[: len(rows.won)]
+        with_one[:, :-1] = rows.features
+        own, chance = _odds_and_chances(rows, weights)
+        likelihood += own
+        left = rows.trials * (rows.won - chance)
+        times = rows.trials * chance * (1 - chance)
+        if shrink is not None:
+            left += times * np.einsum("nk,nk->n", with_one @ shrink, with_one) * (0.5 - chance)
+        slopes += left @ with_one
+        information += with_one.T @ (with_one * times[:, None])
+    return _Pass(likelihood, slopes, information)
+
+
+def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
+    """Fit a logistic regression by Newton's method (Buro 1995, section 2.2).
+
+    It starts at Fisher's discriminant, and goes over the first rows alone until it settles there: then two or three
+    passes over all rows suffice.
+
+    Parameters
+    ----------
+    sample
+        The rows.
+    firth
+        Maximize the likelihood times the root of the determinant of the information (Firth 1993), which has a maximum
+        also where features separate the classes. The log likelihood of the model is without it.
+
+    Raises
+    ------
+    BadInputError
+        A class without rows; collinear features, or separating ones, by name; no maximum found.
+    """
+    moments = moments_of(sample)
+    check_collinear(moments.shared, sample.names)
+    spread = np.append(np.sqrt(np.diag(moments.shared)), 1.0)
+    lost, won = moments.means
+    slopes = np.linalg.solve(moments.shared, won - lost)
+    weights = np.append(slopes, math.log(moments.trials[1] / moments.trials[0]) - slopes @ (won + lost) / 2)
+    found = None
+    if not firth:
+        first = _maximum(lambda: _first(sample), weights, spread)
+        if first is None:
+            refuse_separated(sample, spread)
+        else:
+            weights = first[0]
+    found = _maximum(sample.chunks, weights, spread, firth)
+    if found is None:
+        refuse_separated(sample, spread)
+        raise BadInputError(f"no maximum of the likelihood in {_ITERATIONS} passes")
+    weights, inverse, iterations = found
+
+    def slopes_of(rows: Rows) -> Vector:
+        left = rows.trials * (rows.won - _odds_and_chances(rows, weights)[1])
+        return np.column_stack([rows.features * left[:, None], left])
+
+    sums = _sums_by_game(sample, weights, slopes_of)
+    covariance = inverse @ sums.filling @ inverse
+    return LinearModel(sample.names, weights, covariance, inverse, sums.rows, sums.games, sums.likelihood, iterations)
+
+
+def _first(sample: Sample) -> Iterator[Rows]:
+    left = _START
+    for rows in sample.chunks():
+        yield rows
+        left -= len(rows.won)
+        if left <= 0:
+            return
+
+
+def _maximum(
+    chunks: Callable[[], Iterable[Rows]], weights: Vector, spread: Vector, firth: bool = False
+) -> tuple[Vector, Vector, int] | None:
+    """Go uphill from some weights; the weights, the inverse information there, and the passes over the rows.
+
+    None where there is no end to it. A short step tells the end only if it is short in log odds, at which ``spread``
+    is what the features usually differ by: where classes are separated, standard errors grow faster than steps.
+    """
+    last, step = -math.inf, np.zeros_like(weights)
+    for iteration in range(1, _ITERATIONS + 1):
+        found = _pass(chunks(), weights)
+        likelihood = found.likelihood
+        try:
+            inverse = np.asarray(np.linalg.inv(found.information), np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        if firth:
+            likelihood += np.linalg.slogdet(found.information)[1] / 2
+            found = _pass(chunks(), weights, inverse)
+        if not likelihood >= last - 1e-12 * abs(last):
+            step = step / 2
+            weights = weights - step
+            continue
+        last = likelihood
+        step = inverse @ found.slopes
+        weights = weights + step
+        # What is left after a step of Newton's is about its square.
+        if np.abs(step * spread).max() < _SETTLED:
+            return weights, inverse, iteration
+    return None
+
+
+# ---------------------------------------------------------------------------------------- errors by game
+
+
+class _Sums(NamedTuple):
+    """Sum over games of the squares of what their rows add up to, corrected; the same by row; and some counts."""
+
+    filling: Vector
+    by_row: Vector
+    rows: int
+    games: int
+    likelihood: float
+
+
+def _sums_by_game(sample: Sample, weights: Vector, influence: Callable[[Rows], Vector]) -> _Sums:
+    """Sum up what rows say of some weights: ``influence`` of some rows is float64 [n, k + 1]."""
+    width = len(influence(next(iter(sample.chunks())))[0])
+    filling, by_row = np.zeros((width, width)), np.zeros((width, width))
+    count, games, likelihood = 0, 0, 0.0
+    # Games in order are finished one after the other; others need a table of all.
+    table = np.zeros((0 if sample.in_order else sample.games, width))
+    seen = np.zeros(len(table), bool)
+    open_game, open_sum = -1, np.zeros(width)
+    for rows in sample.chunks():
+        kept = rows.trials > 0
+        count += int(kept.sum())
+        likelihood += _odds_and_chances(rows, weights)[0]
+        changes = influence(rows)[kept]
+        game = rows.game[kept]
+        if not len(game):
+            continue
+        by_row += changes.T @ changes
+        if not sample.in_order:
+            np.add.at(table, game, changes)
+            seen[game] = True
+            continue
+        starts = np.concatenate([[0], np.flatnonzero(game[1:] != game[:-1]) + 1])
+        sums = np.add.reduceat(changes, starts, axis=0)
+        if game[0] == open_game:
+            sums[0] += open_sum
+        elif open_game >= 0:
+            filling += np.outer(open_sum, open_sum)
+            games += 1
+        filling += sums[:-1].T @ sums[:-1]
+        games += len(sums) - 1
+        open_game, open_sum = int(game[-1]), sums[-1]
+    if sample.in_order:
+        filling += np.outer(open_sum, open_sum)
+        games += open_game >= 0
+    else:
+        filling, games = table.T @ table, int(seen.sum())
+    if games > 1 and count > len(weights):
+        filling *= games / (games - 1) * (count - 1) / (count - len(weights))
+    else:
+        filling *= math.nan
+    return _Sums(filling, by_row, count, games, likelihood)
+
+
+# -------------------------------------------------------------------------------------------- separation
+
+
+def refuse_separated(sample: Sample, spread: Vector) -> None:
+    """Find out whether a combination of features tells lost from won rows without a mistake.
+
+    Then some weights have no finite maximum (Albert and Anderson 1984), and a fit that stops somewhere on the way gives
+    what nobody should believe.
+
+    Parameters
+    ----------
+    sample
+        The rows.
+    spread
+        float64 [k + 1], what the features, and last a constant, usually differ by.
+
+    Raises
+    ------
+    BadInputError
+        Names features of which none can be spared for such a combination.
+    """
+    needed = np.ones(len(spread), bool)
+    if not _is_separated(sample, spread, needed):
+        return
+    for place in range(len(sample.names)):
+        needed[place] = False
+        needed[place] = not _is_separated(sample, spread, needed)
+    names = [repr(name) for name, own in zip(sample.names, needed, strict=False) if own]
+    what = f"feature {names[0]} separates" if len(names) == 1 else f"features {', '.join(names)} separate"
+    raise BadInputError(
+        f"{what} won from lost rows: their weights have no finite maximum; leave some out, or use Firth's correction"
+    )
+
+
+def _is_separated(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> bool:
+    """Tell whether a combination of the features that are used is nowhere wrong, and somewhere right.
+
+    A linear program looks for it among some rows (Konis 2007), all rows are asked whether they agree, and some that do
+    not join the program, until there is no combination or no objection.
+    """
+    from scipy.optimize import linprog
+
+    def turned(rows: Rows) -> Vector:
+        """Rows of either class, turned so that a separating combination is nowhere below 0; draws count as both."""
+        values = np.column_stack([rows.features, np.ones(len(rows.won))]) / spread
+        known = rows.trials > 0
+        return np.concatenate([values[known & (rows.won > 0)], -values[known & (rows.won < 1)]])
+
+    program = np.zeros((0, len(spread)))
+    combination = np.zeros(len(spread))
+    while True:
+        objections: list[Vector] = []
+        right = False
+        for rows in sample.chunks():
+            values = turned(rows)
+            sums = values @ combination
+            wrong = sums < -_SEPARATED if len(program) else np.ones(len(values), bool)
+            right |= bool((sums > _SEPARATED).any())
+            objections.append(values[wrong][:_MOST_OBJECTIONS])
+            if sum(map(len, objections)) >= _MOST_OBJECTIONS:
+                break
+        else:
+            if not any(map(len, objections)):
+                return right
+        program = np.concatenate([program, *objections])
+        # The greatest sum over its rows, of weights between -1 and 1.
+        bounds = [(-1.0, 1.0) if own else (0.0, 0.0) for own in used]
+        found = linprog(-program.sum(axis=0), A_ub=-program, b_ub=np.zeros(len(program)), bounds=bounds)
+        if not found.success or -found.fun < _SEPARATED:
+            return False
+        combination = found.x

@@ -1,0 +1,204 @@
+"""Logistic regression, Fisher's and the quadratic discriminant beside statsmodels, scikit-learn and direct searches."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from attrs import evolve
+from scipy.optimize import minimize
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from statsmodels.api import Logit
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.discriminants import Rows, Sample, fit_fisher, fit_logistic, fit_quadratic
+
+NORMAL_95 = 1.959963984540054
+
+
+class Games(NamedTuple):
+    """Rows whose games have something in common that no feature tells."""
+
+    features: Any
+    won: Any
+    game: Any
+
+
+def games_of(seed: int, games: int = 200, rows: int = 12, common: float = 1.0, draws: float = 0.0) -> Games:
+    random = np.random.default_rng(seed)
+    game = np.repeat(np.arange(games), rows)
+    features = random.normal(size=(len(game), 4)) + 0.8 * random.normal(size=(games, 4))[game]
+    features[:, 3] = np.round(2 * features[:, 3])
+    odds = features @ [0.8, -0.5, 0.0, 0.2] + 0.3 + common * random.normal(size=games)[game]
+    won = (random.random(len(game)) < 1 / (1 + np.exp(-odds))).astype(float)
+    won[random.random(len(game)) < draws] = 0.5
+    return Games(features, won, game)
+
+
+def sample_of(games: Games, **more: Any) -> Sample:
+    return Sample.of_arrays(games.features, games.won, game=games.game, **more)
+
+
+def test_logistic_regression_is_that_of_statsmodels_with_errors_by_game() -> None:
+    games = games_of(1)
+    found = fit_logistic(sample_of(games))
+    features = np.column_stack([games.features, np.ones(len(games.won))])
+    expected = Logit(games.won, features).fit(disp=0, tol=1e-14, cov_type="cluster", cov_kwds={"groups": games.game})
+    np.testing.assert_allclose(found.weights, expected.params, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.errors(), expected.bse, rtol=1e-9)
+    naive = Logit(games.won, features).fit(disp=0, tol=1e-14)
+    np.testing.assert_allclose(found.errors(naive=True), naive.bse, rtol=1e-9)
+    np.testing.assert_allclose(found.log_likelihood, expected.llf, rtol=1e-12)
+    assert (found.rows, found.games) == (2400, 200)
+
+
+@pytest.mark.parametrize("priors", ["equal", "shares", (3.0, 1.0)])
+def test_discriminants_are_those_of_scikit_learn(priors: Any) -> None:
+    games = games_of(2)
+    shares = (
+        {"equal": [0.5, 0.5], "shares": None}.get(priors, [0.75, 0.25]) if isinstance(priors, str) else [0.75, 0.25]
+    )
+    fisher = fit_fisher(sample_of(games), priors)
+    expected = LinearDiscriminantAnalysis(priors=shares).fit(games.features, games.won)
+    np.testing.assert_allclose(fisher.weights[:-1], expected.coef_[0], rtol=1e-9)
+    np.testing.assert_allclose(
+        fisher.scores(games.features), expected.decision_function(games.features), rtol=0, atol=1e-9
+    )
+    quadratic = fit_quadratic(sample_of(games), priors)
+    scores = QuadraticDiscriminantAnalysis(priors=shares).fit(games.features, games.won).decision_function
+    np.testing.assert_allclose(quadratic.scores(games.features), scores(games.features), rtol=0, atol=1e-9)
+
+
+def test_trials_count_like_equal_rows_and_offsets_shift_the_odds() -> None:
+    games = games_of(3)
+    times = np.random.default_rng(3).integers(0, 3, len(games.won))
+    counted = fit_logistic(sample_of(games, trials=times))
+    repeated = fit_logistic(sample_of(Games(*(np.repeat(column, times, axis=0) for column in games))))
+    np.testing.assert_allclose(counted.weights, repeated.weights, atol=1e-9)
+    np.testing.assert_allclose(counted.naive_covariance, repeated.naive_covariance, rtol=1e-9)
+    shifted = fit_logistic(sample_of(games, offset=0.5 * games.features[:, 0] - 1))
+    plain = fit_logistic(sample_of(games))
+    np.testing.assert_allclose(shifted.weights + np.array([0.5, 0, 0, 0, -1]), plain.weights, atol=1e-9)
+    np.testing.assert_allclose(shifted.errors(), plain.errors(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("fit", [fit_logistic, fit_fisher])
+def test_both_ways_of_treating_draws_give_equal_estimates_and_errors_by_game(fit: Any) -> None:
+    games = games_of(4, draws=0.1)
+    half = fit(sample_of(games))
+    drawn = games.won == 0.5
+    once = Games(*(column[drawn] for column in games))
+    # Won and lost rows twice, a drawn one once on either side.
+    both = Games(
+        np.concatenate([games.features[~drawn], games.features[~drawn], once.features, once.features]),
+        np.concatenate([games.won[~drawn], games.won[~drawn], np.ones(drawn.sum()), np.zeros(drawn.sum())]),
+        np.concatenate([games.game[~drawn], games.game[~drawn], once.game, once.game]),
+    )
+    doubled = fit(sample_of(both))
+    np.testing.assert_allclose(doubled.weights, half.weights, rtol=0, atol=1e-9)
+    few = (len(both.won) - 1) / (len(both.won) - 5) / ((len(games.won) - 1) / (len(games.won) - 5))
+    np.testing.assert_allclose(doubled.errors(), half.errors() * np.sqrt(few), rtol=1e-9)
+    assert (doubled.errors(naive=True) < 0.85 * half.errors(naive=True)).all()
+
+
+@pytest.mark.parametrize("fit", [fit_logistic, fit_fisher])
+def test_neither_chunks_nor_the_order_of_rows_change_a_fit(fit: Any) -> None:
+    games = games_of(5)
+    whole = fit(sample_of(games))
+    order = np.random.default_rng(5).permutation(len(games.won))
+    shuffled = fit(sample_of(Games(*(column[order] for column in games))))
+
+    def chunks() -> Iterator[Rows]:
+        for rows in np.array_split(np.arange(len(games.won)), 37):
+            ones = np.ones(len(rows))
+            yield Rows(games.features[rows], games.won[rows], ones, games.game[rows], 0 * ones)
+
+    streamed = fit(Sample(("x0", "x1", "x2", "x3"), chunks, 200, in_order=True))
+    for other in (shuffled, streamed):
+        np.testing.assert_allclose(other.weights, whole.weights, atol=1e-9)
+        np.testing.assert_allclose(other.covariance, whole.covariance, rtol=1e-7, atol=1e-12)
+        assert other.games == whole.games
+
+
+def _truth(fit: Any) -> Any:
+    """What the weights are for all games there could be: averages of large samples."""
+    return np.mean([fit(sample_of(games_of(seed, games=20_000))).weights for seed in range(90_000, 90_010)], axis=0)
+
+
+@pytest.mark.parametrize("fit", [fit_logistic, fit_fisher])
+def test_intervals_by_game_cover_the_truth_and_naive_ones_do_not(fit: Any) -> None:
+    truth, sets = _truth(fit), 1000
+    covered, naively = np.zeros(5), np.zeros(5)
+    for seed in range(sets):
+        found = fit(sample_of(games_of(seed, games=150)))
+        covered += np.abs(found.weights - truth) <= NORMAL_95 * found.errors()
+        naively += np.abs(found.weights - truth) <= NORMAL_95 * found.errors(naive=True)
+    assert 0.93 <= covered.mean() / sets <= 0.97
+    assert (covered / sets >= 0.915).all()
+    assert (naively / sets)[:3].mean() < 0.9
+
+
+def test_separating_features_are_named_before_anybody_believes_their_weights() -> None:
+    games = games_of(6)
+    features = np.column_stack([games.features, (games.won == 1) & (games.features[:, 0] > 1.5)])
+    names = ["mobility", "edges", "noise", "discs", "corner"]
+    sample = Sample.of_arrays(features, games.won, game=games.game, names=names)
+    with pytest.raises(BadInputError, match=r"feature 'corner' separates won from lost rows: .* Firth"):
+        fit_logistic(sample)
+    firth = fit_logistic(sample, firth=True)
+    assert 0 < firth.weights[4] < 10
+    assert np.isfinite(firth.errors()).all()
+    apart = np.where(games.won == 1, 1, -1) * np.abs(games.features[:, 0]) - games.features[:, 1]
+    features = np.column_stack([games.features[:, 1:], apart])
+    with pytest.raises(BadInputError, match="features 'edges', 'balance' separate won from lost"):
+        fit_logistic(Sample.of_arrays(features, games.won, names=["edges", "noise", "discs", "balance"]))
+
+
+def test_rows_that_separate_at_first_do_not_stop_a_fit() -> None:
+    games = games_of(7, games=8000)
+    first = np.argsort(games.won * np.sign(games.features[:, 0]), kind="stable")
+    found = fit_logistic(evolve(sample_of(Games(*(column[first] for column in games)))))
+    np.testing.assert_allclose(found.weights, fit_logistic(sample_of(games)).weights, atol=1e-9)
+
+
+def test_firths_correction_maximizes_the_penalized_likelihood() -> None:
+    games = games_of(8, games=10)
+    features = np.column_stack([games.features, np.ones(len(games.won))])
+
+    def less(weights: Any) -> float:
+        chance = 1 / (1 + np.exp(-features @ weights))
+        information = features.T @ (features * (chance * (1 - chance))[:, None])
+        likelihood = games.won @ np.log(chance) + (1 - games.won) @ np.log(1 - chance)
+        return -float(likelihood + np.linalg.slogdet(information)[1] / 2)
+
+    expected = minimize(less, np.zeros(5), method="BFGS", options={"gtol": 1e-7}).x
+    np.testing.assert_allclose(fit_logistic(sample_of(games), firth=True).weights, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("fit", [fit_logistic, fit_fisher, fit_quadratic])
+def test_samples_that_tell_nothing_are_refused_by_name(fit: Any) -> None:
+    games = games_of(9)
+    double = np.column_stack([games.features, games.features[:, 0] - 2 * games.features[:, 1]])
+    with pytest.raises(BadInputError, match="'x4' is a linear combination of 'x0', 'x1'"):
+        fit(Sample.of_arrays(double, games.won))
+    with pytest.raises(BadInputError, match="'x0' is constant"):
+        fit(Sample.of_arrays(np.ones((4, 1)), np.array([0, 1, 0, 1.0])))
+    with pytest.raises(BadInputError, match="no row is lost"):
+        fit(Sample.of_arrays(games.features, np.ones(len(games.won))))
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"won": [0, 2.0]}, "not between 0 and 1"),
+        ({"won": [0.0]}, "2 rows of features and .* 'won'"),
+        ({"trials": [1, -1.0]}, "trials are negative"),
+        ({"features": [[1.0], [np.nan]], "names": ["edge"]}, "'edge' is not finite"),
+        ({"names": ["a", "b"]}, "1 features and 2 names"),
+    ],
+)
+def test_bad_columns_are_refused(more: dict[str, Any], problem: str) -> None:
+    given = {"features": [[1.0], [2.0]], "won": [0.0, 1.0]} | more
+    arrays = {name: np.array(column) for name, column in given.items() if name != "names"}
+    with pytest.raises(BadInputError, match=problem):
+        Sample.of_arrays(names=more.get("names"), **arrays)
