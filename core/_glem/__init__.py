@@ -12,6 +12,7 @@ from glem.core.errors import __version__
 
 if TYPE_CHECKING:
     from glem.boards import Board, board
+    from glem.classifiers import FisherDiscriminant, LogisticDiscriminant, QuadraticDiscriminant
     from glem.core.features.learning import load_learning
     from glem.core.game.game import load_game
     from glem.core.positions.files import read_positions, write_positions
@@ -37,8 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Board",
+    "FisherDiscriminant",
+    "LogisticDiscriminant",
     "PatternRegressor",
     "Positions",
+    "QuadraticDiscriminant",
     "__version__",
     "board",
     "discover",
@@ -64,8 +68,11 @@ __all__ = [
 
 _HOMES = {
     "Board": "boards",
+    "FisherDiscriminant": "classifiers",
+    "LogisticDiscriminant": "classifiers",
     "PatternRegressor": "regressor",
     "Positions": "core.positions.positions",
+    "QuadraticDiscriminant": "classifiers",
     "board": "boards",
     "load_game": "core.game.game",
     "load_learning": "core.features.learning",

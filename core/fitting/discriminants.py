@@ -27,13 +27,35 @@ _CHUNK = 4096
 """Rows that stay in the cache while they are summed up."""
 _START = 1 << 16
 """Rows of the first, rough fit."""
-_ITERATIONS = 50
+_ITERATIONS, _FIRTH_ITERATIONS = 50, 2000
 _SETTLED = 2e-9
 """Log odds: the shortest step."""
 _SEPARATED, _MOST_OBJECTIONS = 1e-6, 2000
 """Least distance from the boundary that is one, in what features differ by, and rows that a program gains at once."""
 _COLLINEAR = 1e-10
 """Share of a feature's variance that the features before it leave, below which it is one of them."""
+_ROUNDED = 1e-24
+"""Variance of a constant by rounding, in its square."""
+
+
+class CollinearError(BadInputError):
+    """A feature is constant or a linear combination of others; the text names them.
+
+    Parameters
+    ----------
+    text
+        What is wrong.
+    feature
+        Index of the feature.
+    """
+
+    def __init__(self, text: str, feature: int) -> None:
+        super().__init__(text)
+        self.feature = feature
+
+
+class SeparationError(BadInputError):
+    """Features separate the classes, so that their weights have no finite maximum; the text names them."""
 
 
 class Rows(NamedTuple):
@@ -312,7 +334,7 @@ def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> Linea
         A class without rows, or features that are linear combinations of others, by name.
     """
     moments = moments_of(sample)
-    check_collinear(moments.shared, sample.names)
+    check_collinear(moments.shared, sample.names, _ROUNDED * np.square(moments.means).max(axis=0))
     inverse = np.linalg.inv(moments.shared)
     lost, won = moments.means
     apart, middle = won - lost, (won + lost) / 2
@@ -363,7 +385,7 @@ def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> Qu
     moments = moments_of(sample, by_class=True)
     covariances = moments.products / moments.trials[:, None, None]
     for covariance in covariances:
-        check_collinear(covariance, sample.names)
+        check_collinear(covariance, sample.names, _COLLINEAR * np.diag(moments.shared))
     of_lost, of_won = np.linalg.inv(covariances)
     lost, won = moments.means
     determinants = np.linalg.slogdet(covariances)[1]
@@ -379,18 +401,18 @@ def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> Qu
     )
 
 
-def check_collinear(covariance: Vector, names: Sequence[str]) -> None:
-    """Refuse features that others determine.
+def check_collinear(covariance: Vector, names: Sequence[str], least: Vector) -> None:
+    """Refuse features that others determine, and those with a variance of at most ``least`` [k].
 
     Raises
     ------
-    BadInputError
+    CollinearError
         Names such a feature, and those that it is a linear combination of, or says that it is constant.
     """
-    spread = np.sqrt(np.maximum(np.diag(covariance), 0))
     for place, name in enumerate(names):
-        if not spread[place] > 0:
-            raise BadInputError(f"feature {name!r} is constant")
+        if not covariance[place, place] > least[place]:
+            raise CollinearError(f"feature {name!r} is constant", place)
+    spread = np.sqrt(np.diag(covariance))
     scaled = covariance / np.outer(spread, spread)
     kept: list[int] = []
     for place in range(len(names)):
@@ -398,7 +420,8 @@ def check_collinear(covariance: Vector, names: Sequence[str]) -> None:
         by = np.linalg.solve(own, scaled[kept, place]) if kept else np.zeros(0)
         if 1 - by @ scaled[kept, place] < _COLLINEAR:
             others = ", ".join(repr(names[kept[each]]) for each in np.flatnonzero(np.abs(by) > 1e-6))
-            raise BadInputError(f"feature {names[place]!r} is a linear combination of {others}: leave one of them out")
+            text = f"feature {names[place]!r} is a linear combination of {others}: leave one of them out"
+            raise CollinearError(text, place)
         kept.append(place)
 
 
@@ -461,16 +484,17 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
     Raises
     ------
     BadInputError
-        A class without rows; collinear features, or separating ones, by name; no maximum found.
+        A class without rows; collinear features, or separating ones (:class:`SeparationError`), by name; no maximum
+        found.
     """
     moments = moments_of(sample)
-    check_collinear(moments.shared, sample.names)
+    check_collinear(moments.shared, sample.names, _ROUNDED * np.square(moments.means).max(axis=0))
     spread = np.append(np.sqrt(np.diag(moments.shared)), 1.0)
-    lost, won = moments.means
-    slopes = np.linalg.solve(moments.shared, won - lost)
-    weights = np.append(slopes, math.log(moments.trials[1] / moments.trials[0]) - slopes @ (won + lost) / 2)
-    found = None
+    weights = np.zeros(len(spread))
     if not firth:
+        lost, won = moments.means
+        slopes = np.linalg.solve(moments.shared, won - lost)
+        weights = np.append(slopes, math.log(moments.trials[1] / moments.trials[0]) - slopes @ (won + lost) / 2)
         first = _maximum(lambda: _first(sample), weights, spread)
         if first is None:
             refuse_separated(sample, spread)
@@ -478,8 +502,9 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
             weights = first[0]
     found = _maximum(sample.chunks, weights, spread, firth)
     if found is None:
-        refuse_separated(sample, spread)
-        raise BadInputError(f"no maximum of the likelihood in {_ITERATIONS} passes")
+        if not firth:
+            refuse_separated(sample, spread)
+        raise BadInputError("no maximum of the likelihood was found")
     weights, inverse, iterations = found
 
     def slopes_of(rows: Rows) -> Vector:
@@ -509,20 +534,17 @@ def _maximum(
     is what the features usually differ by: where classes are separated, standard errors grow faster than steps.
     """
     last, step = -math.inf, np.zeros_like(weights)
-    for iteration in range(1, _ITERATIONS + 1):
+    for iteration in range(1, (_FIRTH_ITERATIONS if firth else _ITERATIONS) + 1):
         found = _pass(chunks(), weights)
-        likelihood = found.likelihood
-        try:
-            inverse = np.asarray(np.linalg.inv(found.information), np.float64)
-        except np.linalg.LinAlgError:
-            return None
-        if firth:
-            likelihood += np.linalg.slogdet(found.information)[1] / 2
-            found = _pass(chunks(), weights, inverse)
-        if not likelihood >= last - 1e-12 * abs(last):
+        sign, log_determinant = np.linalg.slogdet(found.information)
+        likelihood = found.likelihood + (log_determinant / 2 if firth else 0)
+        if not (sign > 0 and likelihood >= last - 1e-12 * abs(last)):
             step = step / 2
             weights = weights - step
             continue
+        inverse = np.asarray(np.linalg.inv(found.information), np.float64)
+        if firth:
+            found = _pass(chunks(), weights, inverse)
         last = likelihood
         step = inverse @ found.slopes
         weights = weights + step
@@ -607,7 +629,7 @@ def refuse_separated(sample: Sample, spread: Vector) -> None:
 
     Raises
     ------
-    BadInputError
+    SeparationError
         Names features of which none can be spared for such a combination.
     """
     needed = np.ones(len(spread), bool)
@@ -618,7 +640,7 @@ def refuse_separated(sample: Sample, spread: Vector) -> None:
         needed[place] = not _is_separated(sample, spread, needed)
     names = [repr(name) for name, own in zip(sample.names, needed, strict=False) if own]
     what = f"feature {names[0]} separates" if len(names) == 1 else f"features {', '.join(names)} separate"
-    raise BadInputError(
+    raise SeparationError(
         f"{what} won from lost rows: their weights have no finite maximum; leave some out, or use Firth's correction"
     )
 

@@ -18,7 +18,7 @@ FLOORS = (
 )
 """What core holds, from the ground up; ``_glem`` is ``import glem``, of which the commands are shells."""
 
-FACE = ("boards", "functions", "regressor")
+FACE = ("boards", "classifiers", "functions", "regressor")
 """Modules of ``glem`` itself that lie in ``core/_glem``, but for ``python -m glem``."""
 
 MOST_ENTRIES = 14

@@ -1,0 +1,1 @@
+../../core/_glem/classifiers.py
