@@ -255,10 +255,10 @@ def fit(
     """
     from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
-    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.count_rules import CountRules
-    from glem.core.fitting.descent import GradientDescent
     from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
+    from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+    from glem.core.fitting.minimizing.descent import GradientDescent
     from glem.core.patterns.patterns import PatternSet
 
     game, learning = positions.game, load_learning(positions.game.name)
@@ -605,8 +605,8 @@ def discover(
     from glem.core.discovery.candidates import MiningPlan
     from glem.core.discovery.discovery import DiscoverySettings
     from glem.core.discovery.discovery import discover as discovering
-    from glem.core.fitting.conjugate import ConjugateGradient
     from glem.core.fitting.least_squares import FitSettings
+    from glem.core.fitting.minimizing.conjugate import ConjugateGradient
     from glem.core.report.discovered import write_discovery
 
     settings = DiscoverySettings(

@@ -24,8 +24,8 @@ from glem.core.discovery.candidates import cell_features
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.patterns.pattern import images_of
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 from glem.core.positions.positions import Positions

@@ -17,9 +17,9 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules
 from glem.core.fitting.fitters import Fitter
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours

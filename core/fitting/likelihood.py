@@ -16,9 +16,9 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
+from glem.core.fitting.minimizing.quasi_newton import Minimum, minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
-from glem.core.fitting.quasi_newton import Minimum, minimize
 from glem.core.fitting.standard_errors import likelihood_errors
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
@@ -45,7 +45,7 @@ class LikelihoodSettings:
     value_phases, drawishness_phases
         How corrections may differ between phases (:data:`~glem.core.fitting.likelihood_problem.PHASE_BASES`).
     iterations, patience, tolerance
-        As of :func:`~glem.core.fitting.quasi_newton.minimize`; patience needs held-out games.
+        As of :func:`~glem.core.fitting.minimizing.quasi_newton.minimize`; patience needs held-out games.
     names
         Features that are fitted, and :data:`BIAS`; others keep the weights of the prior; None for all.
     drawishness_names

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares_problem import Errors
+from glem.core.fitting.minimizing.quasi_newton import Point
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import add_slopes
 from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
-from glem.core.fitting.quasi_newton import Point
 from glem.core.tasks.threads import ordered_map
 
 Vector = NDArray[np.float64]

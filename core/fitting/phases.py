@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.files.archives import ArchiveFormat
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules, WeightPlan
 from glem.core.fitting.fitters import FileCheckpoint, FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.packed.design import Design
 from glem.core.tasks.progress import SILENT, Progress
 

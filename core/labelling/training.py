@@ -31,8 +31,8 @@ from glem.core.features.learning import Learning
 from glem.core.files.atomic import atomic_path
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import ErrorSums
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search

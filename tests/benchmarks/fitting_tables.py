@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from glem.core.features.learning import Learning, load_learning
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
-from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours

@@ -10,11 +10,11 @@ from attrs import evolve
 
 from glem.core.conformance import check_fitter
 from glem.core.errors import BadInputError
-from glem.core.fitting.conjugate import ConjugateGradient
-from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases

@@ -17,8 +17,8 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Phases
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions

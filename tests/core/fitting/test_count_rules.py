@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
-from glem.core.fitting.descent import GradientDescent
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases

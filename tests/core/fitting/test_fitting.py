@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.count_rules import CountRules
-from glem.core.fitting.descent import GradientDescent
 from glem.core.fitting.fitters import FileCheckpoint, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.phases import fit_phases
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import derivative, descent, least_squares, objective, predicted

@@ -6,8 +6,8 @@ from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LINKS, link_of
-from glem.core.fitting.conjugate import ConjugateGradient
 from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.patterns.patterns import PatternSet
 from tests.othello import LEARNING
 
