@@ -13,7 +13,7 @@ from glem.core.features.learning import Learning
 from glem.core.positions.positions import Positions
 from glem.games.othello.solver import EndgameSolver
 from glem.plugins.othello.sample import SAMPLE_FILE, sample_games
-from glem.plugins.othello.shipped_evaluation import _command, rounded
+from glem.plugins.othello.shipped_evaluation import _command, rounded, unbiased
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,18 @@ def test_the_command_writes_what_it_reads(evaluation: LinearEvaluation, tmp_path
     result = CliRunner().invoke(_command, [str(source), str(target)])
     assert result.exit_code == 0, result.output
     np.testing.assert_array_equal(LinearEvaluation.load(target).pattern_weights, evaluation.pattern_weights)
+
+
+def test_mean_errors_are_taken_out_of_every_phase(evaluation: LinearEvaluation, othello_learning: Learning) -> None:
+    assert othello_learning.sample is not None
+    positions: Positions = othello_learning.sample()
+    rows = np.arange(len(positions))
+    even = unbiased(evaluation, [positions.select(rows % 3 == 0), positions.select(rows % 3 > 0)])
+    phases = othello_learning.phases.of(positions.positions)
+    errors = even.predict(positions.positions) - positions.label
+    counts = np.bincount(phases, minlength=len(even.bias))
+    np.testing.assert_allclose(np.bincount(phases, errors, len(counts))[counts > 0] / counts[counts > 0], 0, atol=1e-4)
+    np.testing.assert_array_equal(even.bias[counts == 0], evaluation.bias[counts == 0])
 
 
 def test_the_sample_is_small_varied_and_exact_at_the_end(othello_learning: Learning) -> None:
