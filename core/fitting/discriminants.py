@@ -648,8 +648,8 @@ def refuse_separated(sample: Sample, spread: Vector) -> None:
 def _is_separated(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> bool:
     """Tell whether a combination of the features that are used is nowhere wrong, and somewhere right.
 
-    A linear program looks for it among some rows (Konis 2007), all rows are asked whether they agree, and some that do
-    not join the program, until there is no combination or no objection.
+    A linear program looks for it (Konis 2007); all rows are asked whether they agree, and some that do not become
+    constraints of the program, until there is no combination or no objection.
     """
     from scipy.optimize import linprog
 
@@ -659,26 +659,20 @@ def _is_separated(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> bo
         known = rows.trials > 0
         return np.concatenate([values[known & (rows.won > 0)], -values[known & (rows.won < 1)]])
 
+    bounds = [(-1.0, 1.0) if own else (0.0, 0.0) for own in used]
+    total = sum(turned(rows).sum(axis=0) for rows in sample.chunks())
     program = np.zeros((0, len(spread)))
-    combination = np.zeros(len(spread))
     while True:
-        objections: list[Vector] = []
-        right = False
-        for rows in sample.chunks():
-            values = turned(rows)
-            sums = values @ combination
-            wrong = sums < -_SEPARATED if len(program) else np.ones(len(values), bool)
-            right |= bool((sums > _SEPARATED).any())
-            objections.append(values[wrong][:_MOST_OBJECTIONS])
-            if sum(map(len, objections)) >= _MOST_OBJECTIONS:
-                break
-        else:
-            if not any(map(len, objections)):
-                return right
-        program = np.concatenate([program, *objections])
-        # The greatest sum over its rows, of weights between -1 and 1.
-        bounds = [(-1.0, 1.0) if own else (0.0, 0.0) for own in used]
-        found = linprog(-program.sum(axis=0), A_ub=-program, b_ub=np.zeros(len(program)), bounds=bounds)
+        # The greatest sum over all rows, of weights between -1 and 1 that are wrong about none of the program's.
+        found = linprog(-np.asarray(total), A_ub=-program, b_ub=np.zeros(len(program)), bounds=bounds)
         if not found.success or -found.fun < _SEPARATED:
             return False
-        combination = found.x
+        objections: list[Vector] = []
+        for rows in sample.chunks():
+            values = turned(rows)
+            objections.append(values[values @ found.x < -_SEPARATED][:_MOST_OBJECTIONS])
+            if sum(map(len, objections)) >= _MOST_OBJECTIONS:
+                break
+        if not any(map(len, objections)):
+            return True
+        program = np.concatenate([program, *objections])

@@ -11,7 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from statsmodels.api import Logit
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants import Rows, Sample, fit_fisher, fit_logistic, fit_quadratic
+from glem.core.fitting.discriminants import Rows, Sample, SeparationError, fit_fisher, fit_logistic, fit_quadratic
 
 NORMAL_95 = 1.959963984540054
 
@@ -152,6 +152,14 @@ def test_separating_features_are_named_before_anybody_believes_their_weights() -
     features = np.column_stack([games.features[:, 1:], apart])
     with pytest.raises(BadInputError, match="features 'edges', 'balance' separate won from lost"):
         fit_logistic(Sample.of_arrays(features, games.won, names=["edges", "noise", "discs", "balance"]))
+
+
+def test_a_rare_feature_that_separates_is_found() -> None:
+    games = games_of(10, games=2000)
+    rare = np.zeros(len(games.won))
+    rare[np.flatnonzero(games.won == 0)[-3:]] = 1
+    with pytest.raises(SeparationError, match="feature 'x4' separates"):
+        fit_logistic(Sample.of_arrays(np.column_stack([games.features, rare]), games.won))
 
 
 def test_rows_that_separate_at_first_do_not_stop_a_fit() -> None:
