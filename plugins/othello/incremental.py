@@ -1,11 +1,11 @@
 """Pattern evaluations of Othello for the search, updated from move to move.
 
-The accumulator of a ply begins with a row of 64 words: for each pattern instance of squares its table index (for a
-sparse one the indices of its two halves), the digits of which are 0 for an empty square, 1 for a disc of the side to
-move and 2 for one of the opponent. Another row has them from the opponent's view, with 1 and 2 exchanged. The players
-take turns, passes included, so that a move makes each row from the other one: it adds a disc of the other view, and
-adds or subtracts one for every disc that it turns. Between the two rows stand the values of features that are no
-squares, and the indices of patterns of these, small tables; nothing of them is kept.
+The accumulator of a ply begins with a row of 64 words, or two: for each pattern instance of squares its table index
+(for a sparse one the indices of its two halves), the digits of which are 0 for an empty square, 1 for a disc of the
+side to move and 2 for one of the opponent. Others have them from the opponent's view, with 1 and 2 exchanged. The
+players take turns, passes included, so that a move makes the rows of each view from those of the other: it adds a disc
+of the other view, and adds or subtracts one for every disc that it turns. Between the views stand the values of
+features that are no squares, and the indices of patterns of these, small tables; nothing of them is kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,10 +39,13 @@ from glem.plugins.othello.phases import phase_of
 
 _SQUARES = 64
 _COUNTS = len(FEATURES) - _SQUARES
-_WIDTH = 3 * ROW_WORDS
-_OTHER = 2 * ROW_WORDS
-"""Where the row from the opponent's view begins in an accumulator."""
-_FIRST_INDEX = ROW_WORDS + BLOCK
+_MOST_WORDS = 2 * ROW_WORDS
+_OTHER = _MOST_WORDS + ROW_WORDS
+"""Where the rows from the opponent's view begin in an accumulator."""
+_WIDTH = _OTHER + _MOST_WORDS
+_VALUES = _MOST_WORDS - _SQUARES
+"""Where the values of features stand, the squares' in thought: nobody asks for them, and indices are there."""
+_FIRST_INDEX = _MOST_WORDS + BLOCK
 """Where the indices of small tables stand, behind the values of features that are no squares."""
 
 
@@ -55,11 +58,13 @@ class PatternTables(NamedTuple):
         int64: I, that of dense instances, rounded up to a multiple of four; what is beyond I reads a weight of zero.
     entries
         int64: E.
+    rows
+        int64: rows of 64 words for each view, 1 or 2.
     steps
-        uint16 [65 * 64]: row ``s`` holds what a disc of digit 1 on square ``s`` adds to each index; the last row is the
-        pass, all zeros.
+        uint16 [rows * 65 * 64]: for each of them, row ``s`` holds what a disc of digit 1 on square ``s`` adds to each
+        index; the last row is the pass, all zeros.
     starts
-        int32 [64]: where the table of each instance begins.
+        int32 [rows * 64]: where the table of each instance begins.
     weights
         int16 [K * E]: the tables of every phase, unfolded: an entry for every index.
     bias
@@ -80,6 +85,7 @@ class PatternTables(NamedTuple):
 
     instances: np.int64
     entries: np.int64
+    rows: np.int64
     steps: NDArray[np.uint16]
     starts: NDArray[np.int32]
     weights: NDArray[np.int16]
@@ -99,14 +105,20 @@ def start(position: Position, data: PatternTables, accumulators: Any, ply: int) 
     """Fill the accumulator of a ply: all indices from the squares, in both views."""
     own = np.int64(_WIDTH) * np.int64(ply)
     other = own + np.int64(_OTHER)
-    for word in range(ROW_WORDS):
-        accumulators[own + word] = np.uint16(0)
-        accumulators[other + word] = np.uint16(0)
-    nothing, pass_row = np.int64(0), np.int64(PASS)
-    change_row(accumulators, own, own, data.steps, pass_row, nothing, position.own, np.int64(1))
-    change_row(accumulators, own, own, data.steps, pass_row, nothing, position.opponent, np.int64(2))
-    change_row(accumulators, other, other, data.steps, pass_row, nothing, position.own, np.int64(2))
-    change_row(accumulators, other, other, data.steps, pass_row, nothing, position.opponent, np.int64(1))
+    nothing, base = np.int64(0), np.int64(0)
+    for _ in range(data.rows):
+        for word in range(ROW_WORDS):
+            accumulators[own + word] = np.uint16(0)
+            accumulators[other + word] = np.uint16(0)
+        change_row(accumulators, own, own, data.steps, base, np.int64(PASS), nothing, position.own, np.int64(1))
+        change_row(accumulators, own, own, data.steps, base, np.int64(PASS), nothing, position.opponent, np.int64(2))
+        change_row(accumulators, other, other, data.steps, base, np.int64(PASS), nothing, position.own, np.int64(2))
+        change_row(
+            accumulators, other, other, data.steps, base, np.int64(PASS), nothing, position.opponent, np.int64(1)
+        )
+        own += np.int64(ROW_WORDS)
+        other += np.int64(ROW_WORDS)
+        base += np.int64(PASS + 1)
 
 
 def update(before: Position, move: int, after: Position, data: PatternTables, accumulators: Any, ply: int) -> None:
@@ -115,8 +127,17 @@ def update(before: Position, move: int, after: Position, data: PatternTables, ac
     other = own + np.int64(_OTHER)
     turned = before.opponent ^ after.own
     next_own, next_other = own + np.int64(_WIDTH), other + np.int64(_WIDTH)
-    change_row(accumulators, other, next_own, data.steps, np.int64(move), np.int64(2), turned, np.int64(1))
-    change_row(accumulators, own, next_other, data.steps, np.int64(move), np.int64(1), turned, np.int64(-1))
+    base, square = np.int64(0), np.int64(move)
+    change_row(accumulators, other, next_own, data.steps, base, square, np.int64(2), turned, np.int64(1))
+    change_row(accumulators, own, next_other, data.steps, base, square, np.int64(1), turned, np.int64(-1))
+    if data.rows > np.int64(1):
+        row, base = np.int64(ROW_WORDS), np.int64(PASS + 1)
+        change_row(
+            accumulators, other + row, next_own + row, data.steps, base, square, np.int64(2), turned, np.int64(1)
+        )
+        change_row(
+            accumulators, own + row, next_other + row, data.steps, base, square, np.int64(1), turned, np.int64(-1)
+        )
 
 
 def _pattern_sum(data: PatternTables, phase: np.int64, accumulators: Any, ply: int) -> np.int64:
@@ -134,8 +155,7 @@ def static_score(position: Position, data: PatternTables, accumulators: Any, ply
     total = _pattern_sum(data, phase, accumulators, ply)
     if data.features != np.int64(0):
         row = np.int64(_WIDTH) * np.int64(ply)
-        # The values of the squares would stand where the indices are; nobody asks for them.
-        values = values_in(accumulators, row, data.features)
+        values = values_in(accumulators, row + np.int64(_VALUES), data.features)
         write_counts(position, values, data.asked)
         # So many, not as many as there are weights: the loop unrolls, and values need not go through memory.
         for place in range(_COUNTS):
@@ -170,8 +190,8 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     Evaluator or None
         Its score is the sum of the 16-bit weights of :meth:`LinearEvaluation.in_play`, within 64 discs under the
         identity link. None for an evaluation with configurations, with a sigmoid link, with squares among its linear
-        features or beside other features in a pattern, with more than 64 instances of patterns of squares (a sparse one
-        counts twice) or more than 32 of others.
+        features or beside other features in a pattern, with more than 128 instances of patterns of squares (a sparse
+        one counts twice) or more than 32 of others.
     """
     patterns = evaluation.patterns or PatternSet(evaluation.learning.features, ())
     played = evaluation.in_play()
@@ -186,7 +206,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         or evaluation.link not in (IDENTITY, LOGISTIC)
         or any(feature < _SQUARES for feature in evaluation.linear)
         or any(feature >= _SQUARES for word in words for feature in word)
-        or len(words) > ROW_WORDS
+        or len(words) > _MOST_WORDS
         or len(index_words(small)[0]) > BLOCK
     ):
         return None
@@ -195,11 +215,13 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     linear = np.zeros((phases, _COUNTS), np.int64)
     linear[:, np.array(evaluation.linear, np.intp) - _SQUARES] = played.linear
     limit = score_limit(evaluation, played.scale)
+    rows = max(1, -(-len(words) // ROW_WORDS))
     data = PatternTables(
         instances=np.int64(dense),
         entries=np.int64(weights.shape[-1]),
-        steps=_index_steps(words),
-        starts=dense_starts(patterns, table_starts, ROW_WORDS),
+        rows=np.int64(rows),
+        steps=_index_steps(words, rows),
+        starts=dense_starts(patterns, table_starts, ROW_WORDS * rows),
         sparse=build_sparse_tables(patterns, folded),
         weights=weights.ravel(),
         bias=played.bias.astype(np.int64),
@@ -230,11 +252,11 @@ def _selected(
     return PatternSet(patterns.features, kept), folded[:, np.repeat(np.array(chosen, bool), patterns.weight_sizes)]
 
 
-def _index_steps(words: Sequence[tuple[int, ...]]) -> NDArray[np.uint16]:
+def _index_steps(words: Sequence[tuple[int, ...]], rows: int) -> NDArray[np.uint16]:
     """List what a disc of digit 1 adds to each index: the place value of its square."""
-    steps = aligned_rows(PASS + 1)
-    rows = steps.reshape(PASS + 1, ROW_WORDS)
+    steps = aligned_rows(rows * (PASS + 1))
+    table = steps.reshape(rows, PASS + 1, ROW_WORDS)
     for place, squares in enumerate(words):
         for power, square in enumerate(reversed(squares)):
-            rows[square, place] = 3**power
+            table[place // ROW_WORDS, square, place % ROW_WORDS] = 3**power
     return steps

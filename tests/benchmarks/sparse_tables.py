@@ -1,5 +1,7 @@
 """Print what a sparse pattern of 16 squares costs in play (GLEM, section 4.4), beside Othello's default evaluation.
 
+Beside Logistello's patterns alone its words fit into the same row of 64; beside all patterns they are in a second one.
+
     python -m tests.benchmarks.sparse_tables WTHOR
 
 WTHOR is the folder of the ``.wtb`` files: the contents are those of its positions, the searched positions have 36 empty
@@ -28,6 +30,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_patterns import valid_contents
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
+from glem.plugins.othello.patterns import LOGISTELLO
 from tests.benchmarks.measuring import medians_in_turn, table_header, table_row
 from tests.benchmarks.tournament_positions import real_positions, sample
 
@@ -67,6 +70,19 @@ def with_two_rows(evaluation: LinearEvaluation, values: Any, minimum: int) -> Li
     return evaluation.with_patterns(PatternSet(features, (rows,)))
 
 
+def _patterns_of_instances(evaluation: LinearEvaluation) -> list[Pattern]:
+    assert evaluation.patterns is not None
+    return [evaluation.patterns.patterns[instance.pattern] for instance in evaluation.patterns.instances]
+
+
+def logistello(evaluation: LinearEvaluation) -> LinearEvaluation:
+    """Leave out the patterns that the evaluation has beside Logistello's, so that its words fit into one row."""
+    assert evaluation.patterns is not None
+    patterns = PatternSet(evaluation.patterns.features, evaluation.patterns.patterns[: len(LOGISTELLO)])
+    kept = evaluation.pattern_weights[:, : patterns.weight_count]
+    return evolve(evaluation, patterns=patterns, pattern_weights=kept)
+
+
 def lookups(evaluation: LinearEvaluation, positions: list[Any], rounds: int) -> None:
     """Time of a lookup, dense and sparse, on the indices of real positions."""
     evaluator = evaluator_of(evaluation)
@@ -85,7 +101,8 @@ def lookups(evaluation: LinearEvaluation, positions: list[Any], rounds: int) -> 
         return work
 
     dense, sparse = medians_in_turn(repeated(_dense), repeated(_sparse), rounds=rounds)
-    dense /= 46 * REPEATS * len(positions)
+    instances = sum(pattern.contents is None for pattern in _patterns_of_instances(evaluation))
+    dense /= instances * REPEATS * len(positions)
     sparse /= int(evaluator.data.sparse.instances) * REPEATS * len(positions)
     table_row("lookup", f"{1e9 * dense:.2f} ns", f"{1e9 * sparse:.2f} ns", f"{sparse / dense:.2f} times")
 
@@ -124,15 +141,17 @@ def main() -> None:
     chosen = parser.parse_args()
     plain = load_value("default", load_game("othello"))
     every = np.arange(len(plain.learning.features))
-    sparse = with_two_rows(plain, sample(chosen.wthor, chosen.sample, features=every).values, chosen.minimum)
-    assert sparse.patterns is not None
-    contents = sparse.patterns.patterns[-1].contents or ()
-    (table,) = sparse.patterns.hash_tables.values()
-    print(f"two edge rows: {len(contents):,} contents, {table.size:,} entries in the hash table")
-    table_header("", "default", "with the two rows", "ratio")
-    # So many that calling the kernel costs nothing beside them.
-    lookups(sparse, real_positions(chosen.wthor, EMPTIES, 2_000), chosen.rounds)
-    nodes(plain, sparse, real_positions(chosen.wthor, EMPTIES, chosen.positions), chosen.depth, chosen.rounds)
+    values = sample(chosen.wthor, chosen.sample, features=every).values
+    for name, evaluation in (("Logistello's patterns", logistello(plain)), ("default", plain)):
+        sparse = with_two_rows(evaluation, values, chosen.minimum)
+        assert sparse.patterns is not None
+        contents = sparse.patterns.patterns[-1].contents or ()
+        (table,) = sparse.patterns.hash_tables.values()
+        print(f"two edge rows: {len(contents):,} contents, {table.size:,} entries in the hash table")
+        table_header("", name, "with the two rows", "ratio")
+        # So many that calling the kernel costs nothing beside them.
+        lookups(sparse, real_positions(chosen.wthor, EMPTIES, 2_000), chosen.rounds)
+        nodes(evaluation, sparse, real_positions(chosen.wthor, EMPTIES, chosen.positions), chosen.depth, chosen.rounds)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ def change_row(
     source: np.int64,
     target: np.int64,
     table: Any,
+    base: np.int64,
     first: np.int64,
     factor: np.int64,
     chosen: np.uint64,
@@ -51,7 +52,7 @@ def change_row(
     """Write a row that is another plus multiples of rows of a table, all modulo 2^16.
 
     ``words[target:] = words[source:] + factor * table[first] + others * (sum of table[b] over the bits b of chosen)``,
-    where ``table[b]`` is row ``b`` of the table.
+    where ``table[b]`` is row ``base + b`` of the table.
 
     Parameters
     ----------
@@ -59,14 +60,16 @@ def change_row(
         uint16 array that holds source and target, each given by the index of its first word (int64).
     table
         uint16 [rows * ROW_WORDS].
+    base
+        Row (int64) that counts as the first.
     first
         Row of the table (int64) that is added ``factor`` times (int64).
     chosen
         uint64: bit ``b`` asks for row ``b``, ``others`` (int64) times.
     """
-    changed = words[source : source + ROW_WORDS] + np.uint16(factor % 65536) * _row(table, first)
+    changed = words[source : source + ROW_WORDS] + np.uint16(factor % 65536) * _row(table, base + first)
     while chosen:
-        changed += np.uint16(others % 65536) * _row(table, trailing_zeros(chosen))
+        changed += np.uint16(others % 65536) * _row(table, base + trailing_zeros(chosen))
         chosen &= chosen - np.uint64(1)
     words[target : target + ROW_WORDS] = changed
 
@@ -77,10 +80,10 @@ def _row(table: Any, row: np.int64 | int) -> Any:
 
 @overload_of(change_row)
 def _overload_change_row(
-    words: Any, source: Any, target: Any, table: Any, first: Any, factor: Any, chosen: Any, others: Any
+    words: Any, source: Any, target: Any, table: Any, base: Any, first: Any, factor: Any, chosen: Any, others: Any
 ) -> Any:
-    return lambda words, source, target, table, first, factor, chosen, others: _change_row(
-        words, source, target, table, first, factor, chosen, others
+    return lambda words, source, target, table, base, first, factor, chosen, others: _change_row(
+        words, source, target, table, base, first, factor, chosen, others
     )
 
 
@@ -116,6 +119,7 @@ def _change_row(
     _source: Any,
     _target: Any,
     table: Any,
+    _base: Any,
     _first: Any,
     _factor: Any,
     _chosen: Any,
@@ -123,7 +127,7 @@ def _change_row(
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         words_type, _, _, table_type, *_ = signature.args
-        words, source, target, table, first, factor, chosen, others = arguments
+        words, source, target, table, base, first, factor, chosen, others = arguments
         width = ir.Constant(_WORD, ROW_WORDS)
 
         def load(kind: Any, array: Any, start: Any) -> Any:
@@ -131,7 +135,7 @@ def _change_row(
             return builder.load(_pointer(context, builder, kind, array, start), align=_LANE_BYTES)
 
         def table_row(row: Any) -> Any:
-            return load(table_type, table, builder.mul(row, width))
+            return load(table_type, table, builder.mul(builder.add(base, row), width))
 
         total = _sum_over_bits(builder, chosen, table_row)
         changed = builder.add(
@@ -144,7 +148,8 @@ def _change_row(
         builder.store(changed, _pointer(context, builder, words_type, words, target), align=_LANE_BYTES)
         return context.get_dummy_value()
 
-    signature = types.void(words, types.int64, types.int64, table, types.int64, types.int64, types.uint64, types.int64)
+    integers = types.int64, types.int64, types.int64
+    signature = types.void(words, types.int64, types.int64, table, *integers, types.uint64, types.int64)
     return signature, generate
 
 

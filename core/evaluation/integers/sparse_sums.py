@@ -18,11 +18,11 @@ from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_table import join_tables
 
-_UNUSED = np.uint32(0xFFFF0000)
+_UNUSED = np.uint32(0x0000FFFF)
 _INDEX_VALUES = 1 << 16
 _TOGETHER = 2
 """Instances whose four words are one load."""
-_WORD, _HALF = ir.IntType(64), ir.IntType(32)
+_WORD, _HALF, _LANE = ir.IntType(64), ir.IntType(32), ir.IntType(16)
 
 
 class SparseTables(NamedTuple):
@@ -37,7 +37,7 @@ class SparseTables(NamedTuple):
     offsets
         int32: by i1 of all tables; plus i2, a place among the E. No words lead out of an array, whatever they are.
     entries
-        uint32 [K * E]: the lock i1 in the upper half, the weight in 16 bits in the lower one, so that one look into
+        uint32 [K * E]: the weight in 16 bits in the upper half, the lock i1 in the lower one, so that one look into
         the cache tells both; no i1 has the lock of unused entries.
     """
 
@@ -79,7 +79,9 @@ def build_sparse_tables(patterns: PatternSet, folded: NDArray[np.int16]) -> Spar
     own_starts = [*starts[own], *[len(offsets)] * (-len(own) % _TOGETHER)]
     used = locks >= 0
     entries = np.full((len(folded), len(locks) + _INDEX_VALUES if sparse else 0), _UNUSED)
-    entries[:, np.flatnonzero(used)] = (locks[used].astype(np.uint32) << 16) | folded[:, weights[used]].view(np.uint16)
+    entries[:, np.flatnonzero(used)] = (folded[:, weights[used]].view(np.uint16).astype(np.uint32) << 16) | locks[
+        used
+    ].astype(np.uint32)
     return SparseTables(
         instances=np.int64(len(own_starts)),
         size=np.int64(entries.shape[1]),
@@ -110,8 +112,8 @@ def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.i
     for instance in range(tables.instances):
         one, other = (int(word) for word in words[first + 2 * instance : first + 2 * instance + 2])
         entry = tables.entries[row + int(tables.offsets[int(tables.starts[instance]) + one]) + other]
-        if entry >> 16 == one:
-            total += np.int64(entry.astype(np.uint16).view(np.int16))
+        if entry & 0xFFFF == one:
+            total += np.int64((entry >> 16).astype(np.uint16).view(np.int16))
     return total
 
 
@@ -131,7 +133,7 @@ def _sum_of_sparse(
         words_type, _, _, starts_type, offsets_type, entries_type, _ = signature.args
         words, first, count, starts, offsets, entries, row = arguments
         base = item_pointer(context, builder, entries_type, entries, row)
-        total = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
+        total = cgutils.alloca_once_value(builder, ir.Constant(_HALF, 0))
         step = ir.Constant(_WORD, _TOGETHER)
         with cgutils.for_range_slice(builder, ir.Constant(_WORD, 0), count, step, _WORD) as (instance, _):
             place = builder.add(first, builder.mul(instance, ir.Constant(_WORD, 2)))
@@ -149,13 +151,11 @@ def _sum_of_sparse(
                 offset = builder.sext(builder.load(found), _WORD)
                 entry = builder.load(builder.gep(base, [builder.add(offset, other)]))
                 # No branch: no processor predicts which contents are known.
-                is_known = builder.icmp_unsigned(
-                    "==", builder.lshr(entry, ir.Constant(_HALF, 16)), builder.trunc(one, _HALF)
-                )
-                weight = builder.sext(builder.trunc(entry, ir.IntType(16)), _WORD)
-                partial = builder.add(partial, builder.select(is_known, weight, ir.Constant(_WORD, 0)))
+                is_known = builder.icmp_unsigned("==", builder.trunc(entry, _LANE), builder.trunc(one, _LANE))
+                weight = builder.ashr(entry, ir.Constant(_HALF, 16))
+                partial = builder.add(partial, builder.select(is_known, weight, ir.Constant(_HALF, 0)))
             builder.store(partial, total)
-        return builder.load(total)
+        return builder.sext(builder.load(total), _WORD)
 
     signature = types.int64(words, types.int64, types.int64, starts, offsets, entries, types.int64)
     return signature, generate

@@ -200,15 +200,17 @@ def _tables(seed: int) -> Tables:
     """Random rows, a table of rows, and tables of weights that every index stays within."""
     generator = np.random.default_rng(seed)
     words = generator.integers(0, 1 << 16, 4 * ROW_WORDS + 1, dtype=np.uint16)
-    table = aligned_rows(TABLE_ROWS)
+    table = aligned_rows(2 * TABLE_ROWS)
     table[:] = generator.integers(0, 1 << 16, len(table), dtype=np.uint16)
     starts = generator.integers(0, 1 << 17, ROW_WORDS, dtype=np.int32)
     weights = generator.integers(-(1 << 15), 1 << 15, 1 << 18, dtype=np.int16)
     return Tables(words, table, starts, weights)
 
 
-def _change(memory: Any, source: Any, target: Any, first: Any, factor: Any, chosen: Any, others: Any) -> None:
-    change_row(memory.words, source, target, memory.table, first, factor, chosen, others)
+def _change(
+    memory: Any, source: Any, target: Any, base: Any, first: Any, factor: Any, chosen: Any, others: Any
+) -> None:
+    change_row(memory.words, source, target, memory.table, base, first, factor, chosen, others)
 
 
 def _sum_entries(memory: Any, first: Any, count: Any, table: Any) -> Any:
@@ -218,12 +220,17 @@ def _sum_entries(memory: Any, first: Any, count: Any, table: Any) -> Any:
 @settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 5),
-    places=st.tuples(st.integers(0, 2 * ROW_WORDS), st.integers(0, 3 * ROW_WORDS + 1), st.integers(0, TABLE_ROWS - 1)),
+    places=st.tuples(
+        st.integers(0, 2 * ROW_WORDS),
+        st.integers(0, 3 * ROW_WORDS + 1),
+        st.integers(0, TABLE_ROWS),
+        st.integers(0, TABLE_ROWS - 1),
+    ),
     factor=st.integers(-3, 3),
     chosen=BITS,
     others=st.integers(-3, 3),
 )
-def test_changed_rows(seed: int, places: tuple[int, int, int], factor: int, chosen: int, others: int) -> None:
+def test_changed_rows(seed: int, places: tuple[int, int, int, int], factor: int, chosen: int, others: int) -> None:
     """Rows may overlap and begin anywhere."""
     integers = (*map(np.int64, (*places, factor)), np.uint64(chosen), np.int64(others))
     _assert_all_write_the_same(_change, _tables, seed, *integers)

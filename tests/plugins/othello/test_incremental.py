@@ -17,6 +17,7 @@ from glem.core.patterns.sparse_patterns import valid_contents
 from glem.games.othello.rules import PASS
 from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.incremental import incremental_evaluator
+from glem.plugins.othello.patterns import LOGISTELLO
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
 from tests.core.evaluation.linear_evaluations import random_weights
 
@@ -27,6 +28,13 @@ SMALL = {
     "corner moves": ("corner_moves", "opponent_corner_moves", "parity"),
     "regions": ("regions", "odd_regions", "opponent_stable_edge_discs"),
     "quadrants": ("parity_a1", "parity_h1"),
+}
+MORE = {
+    "triangle": ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "a3", "b3", "a4"),
+    "heart": ("c2", "d2", "b3", "c3", "d3", "e3", "b4", "c4", "d4", "c5"),
+    "edge and row": ("b1", "c1", "d1", "e1", "f1", "g1", "c2", "d2", "e2", "f2"),
+    "corners": ("a1", "b1", "h1", "a2", "b2", "c3", "d4", "a8", "h8"),
+    "centre": ("c3", "d3", "e3", "f3", "d4", "e4"),
 }
 TWO_ROWS = tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
 
@@ -50,7 +58,7 @@ def random_evaluation(
     sparse: bool = False,
 ) -> LinearEvaluation:
     """Random weights over some of Logistello's patterns, a sparse one, and linear features."""
-    known = {**learning.pattern_sets["logistello"], **SMALL}
+    known = {**learning.pattern_sets["logistello"], **SMALL, **MORE}
     chosen = {name: known[name] for name in names}
     patterns = PatternSet.from_names(learning.features, chosen) if names else None
     if sparse:
@@ -73,6 +81,7 @@ def whole(othello_learning: Learning) -> LinearEvaluation:
 
 
 COVERED: dict[str, tuple[Any, ...]] = {
+    "66 instances and a sparse pattern": ((*LOGISTELLO, *MORE, "regions"), ("mobility",), IDENTITY, 0.05, True),
     "with a sparse pattern": (
         ("corner_3x3", "edge_2x", "diagonal_5", "row_2", "row_3"),
         ("mobility",),
