@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @options.jobs
 @options.as_json
 def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int) -> None:
-    """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square and mean absolute, phase by phase.
+    """Errors of each EVALUATION on the scored POSITIONS (Parquet), phase by phase: root mean square, mean absolute, mean.
 
     Where POSITIONS is a choice set ("glem label --choices"), the first tables have the mean choice error: the score
     of the best move less that of the move that EVALUATION would choose.
@@ -153,6 +153,7 @@ def _figures(sums: Mapping[str, ErrorSums]) -> dict[str, Any]:
         "weights": some.weights,
         "rmse": {model: errors.root_mean_square for model, errors in sums.items()},
         "mean_absolute": {model: errors.mean_absolute for model, errors in sums.items()},
+        "mean": {model: errors.mean for model, errors in sums.items()},
     }
 
 
@@ -162,21 +163,25 @@ def _table(
     some = next(iter(sums.values()))
     counts, weights = some.counts.tolist(), some.weights.tolist()
     weighted = weights != counts
-    columns = [column for errors in sums.values() for column in (errors.root_mean_square, errors.mean_absolute)]
+    columns = [
+        (column, text)
+        for errors in sums.values()
+        for column, text in ((errors.root_mean_square, ".3f"), (errors.mean_absolute, ".3f"), (errors.mean, "+.3f"))
+    ]
     return Table(
         f"Errors by {kind} ({unit})",
         (
             kind,
             "positions",
             *(("weight",) if weighted else ()),
-            *(f"{model}\n{error}" for model in sums for error in ("root mean square", "mean absolute")),
+            *(f"{model}\n{error}" for model in sums for error in ("root mean square", "mean absolute", "mean")),
         ),
         [
             (
                 name,
                 f"{counts[place]:,}",
                 *((f"{weights[place]:,.0f}",) if weighted else ()),
-                *("" if math.isnan(column[place]) else f"{column[place]:.3f}" for column in columns),
+                *("" if math.isnan(column[place]) else f"{column[place]:{text}}" for column, text in columns),
             )
             for place, name in enumerate(names)
             if counts[place] or with_empty

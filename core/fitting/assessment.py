@@ -21,8 +21,8 @@ class ErrorSums:
     """
 
     def __init__(self, group_count: int = 0) -> None:
-        # Numbers of positions, weights, squares of errors, and their magnitudes.
-        self._sums: Floats = np.zeros((4, group_count))
+        # Numbers of positions, weights, squares of errors, their magnitudes, and the errors themselves.
+        self._sums: Floats = np.zeros((5, group_count))
 
     def add(
         self, predicted: NDArray[Any], label: NDArray[Any], group: NDArray[Any], weight: NDArray[Any] | None = None
@@ -30,7 +30,8 @@ class ErrorSums:
         """Add N predictions, their labels, groups and weights, 1 by default."""
         residual = np.asarray(predicted, np.float64) - np.asarray(label, np.float64)
         weights = np.ones(len(residual)) if weight is None else np.asarray(weight, np.float64)
-        terms = (np.ones(len(residual)), weights, weights * residual**2, weights * np.abs(residual))
+        errors = (residual**2, np.abs(residual), residual)
+        terms = (np.ones(len(residual)), weights, *(weights * error for error in errors))
         added: Floats = np.stack([np.bincount(group, term, self._sums.shape[1]) for term in terms]).astype(np.float64)
         added[:, : self._sums.shape[1]] += self._sums
         self._sums = added
@@ -55,6 +56,11 @@ class ErrorSums:
     def mean_absolute(self) -> Floats:
         """Mean absolute error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
         return self._means(self._sums[3])
+
+    @property
+    def mean(self) -> Floats:
+        """Mean error of each group, above 0 where predictions are too high, and over all: as :attr:`mean_absolute`."""
+        return self._means(self._sums[4])
 
     def _means(self, sums: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):

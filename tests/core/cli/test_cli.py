@@ -66,6 +66,7 @@ def test_fit_evaluate_and_compare_agree(terminal: Terminal, positions: Path, mod
     residual = LinearEvaluation.load(model).predict(scored.positions) - scored.label
     assert report["rmse"][str(model)][-1] == pytest.approx(float(np.sqrt(np.mean(residual**2))), rel=1e-5)
     assert report["mean_absolute"][str(model)][-1] == pytest.approx(float(np.mean(np.abs(residual))), rel=1e-5)
+    assert report["mean"][str(model)][-1] == pytest.approx(float(np.mean(residual)), rel=1e-3)
     assert report["counts"][-1] == len(scored)
     empty = np.array(
         [

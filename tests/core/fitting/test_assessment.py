@@ -24,6 +24,7 @@ def test_errors_add_up_chunk_by_chunk(generator: np.random.Generator) -> None:
         assert sums.root_mean_square[k] == pytest.approx(
             np.sqrt(np.average(differences[here] ** 2, weights=weight[here]))
         )
+        assert sums.mean[k] == pytest.approx(np.average(differences[here], weights=weight[here]))
         assert sums.mean_absolute[k] == pytest.approx(np.average(np.abs(differences[here]), weights=weight[here]))
         assert (sums.counts[k], sums.weights[k]) == (here.sum(), pytest.approx(weight[here].sum()))
     by_phase = ErrorSums(11).add(predicted, label, group, weight).root_mean_square
