@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @options.jobs
 @options.as_json
 def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int) -> None:
-    """Errors of each EVALUATION on the scored POSITIONS (Parquet), phase by phase: root mean square, mean absolute, mean.
+    """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square, mean absolute and mean, by phase.
 
     Where POSITIONS is a choice set ("glem label --choices"), the first tables have the mean choice error: the score
     of the best move less that of the move that EVALUATION would choose.
