@@ -67,7 +67,7 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         while True:
             try:
                 sample = Sample.of_arrays(
-                    features[:, kept],
+                    features if len(kept) == features.shape[1] else features[:, kept],
                     won,
                     trials=trials,
                     game=given[0],
