@@ -13,7 +13,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.discriminants import (
-    CollinearError,
     LinearModel,
     QuadraticModel,
     Sample,
@@ -21,6 +20,7 @@ from glem.core.fitting.discriminants import (
     fit_fisher,
     fit_logistic,
     fit_quadratic,
+    fit_with_remedies,
 )
 
 
@@ -62,32 +62,21 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             None if sample_weight is None else _check_sample_weight(sample_weight, features, ensure_non_negative=True)
         )
         names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(features.shape[1])])
-        given = [None if column is None else np.asarray(column) for column in (game, offset)]
-        kept = list(range(features.shape[1]))
-        while True:
-            try:
-                sample = Sample.of_arrays(
-                    features if len(kept) == features.shape[1] else features[:, kept],
-                    won,
-                    trials=trials,
-                    game=given[0],
-                    offset=given[1],
-                    names=[names[k] for k in kept],
-                )
-                self._take(self._fitted(sample), np.array(kept, np.int64))
-                return self
-            except CollinearError as error:
-                warnings.warn(f"{error}; fitted without it", stacklevel=2)
-                del kept[error.feature]
-            except BadInputError as error:
-                raise ValueError(str(error)) from error
+        given = {
+            name: None if column is None else np.asarray(column)
+            for name, column in (("game", game), ("offset", offset))
+        }
+        try:
+            self.model_, kept, notes = fit_with_remedies(self._fit, features, won, names, trials=trials, **given)
+        except BadInputError as error:
+            raise ValueError(str(error)) from error
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        self._kept = np.array(kept, np.int64)
+        return self
 
-    def _fitted(self, sample: Sample) -> Any:
+    def _fit(self, sample: Sample) -> Any:
         raise NotImplementedError
-
-    def _take(self, model: Any, kept: NDArray[np.int64]) -> None:
-        """Keep a model of some of the features."""
-        self.model_, self._kept = model, kept
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """Discriminant f of rows [N, k], the log odds of a win: float64 [N]."""
@@ -111,12 +100,24 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _LinearDiscriminant(_Discriminant):
     model_: LinearModel
 
-    def _take(self, model: LinearModel, kept: NDArray[np.int64]) -> None:
-        super()._take(model, kept)
-        self.coef_, self.intercept_ = np.zeros((1, self.n_features_in_)), model.weights[-1:]
-        self.coef_[0, kept] = model.weights[:-1]
-        self.standard_errors_ = np.full(self.n_features_in_ + 1, np.nan)
-        self.standard_errors_[[*kept, -1]] = model.errors()
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features: float64 [1, k]."""
+        found = np.zeros((1, self.n_features_in_))
+        found[0, self._kept] = self.model_.weights[:-1]
+        return found
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The constant: float64 [1]."""
+        return self.model_.weights[-1:]
+
+    @property
+    def standard_errors_(self) -> NDArray[np.float64]:
+        """Errors by game, float64 [k + 1], the constant's last; nan where a feature was left out."""
+        found = np.full(self.n_features_in_ + 1, np.nan)
+        found[[*self._kept, -1]] = self.model_.errors()
+        return found
 
 
 class LogisticDiscriminant(_LinearDiscriminant):
@@ -130,10 +131,6 @@ class LogisticDiscriminant(_LinearDiscriminant):
 
     Attributes
     ----------
-    coef_, intercept_
-        float64 [1, k], [1].
-    standard_errors_
-        float64 [k + 1], by game, the constant last; nan where a feature was left out.
     model_
         The :class:`~glem.core.fitting.discriminants.LinearModel`, with covariances.
     """
@@ -141,14 +138,13 @@ class LogisticDiscriminant(_LinearDiscriminant):
     def __init__(self, firth: bool | str = "separated") -> None:
         self.firth = firth
 
-    def _fitted(self, sample: Sample) -> LinearModel:
+    def _fit(self, sample: Sample) -> LinearModel:
         try:
             return fit_logistic(sample, firth=self.firth is True)
         except SeparationError as error:
-            if self.firth != "separated":
+            if self.firth == "separated":
                 raise
-            warnings.warn(f"{error}; fitted with Firth's correction", stacklevel=3)
-            return fit_logistic(sample, firth=True)
+            raise BadInputError(str(error)) from error
 
 
 class FisherDiscriminant(_LinearDiscriminant):
@@ -161,14 +157,14 @@ class FisherDiscriminant(_LinearDiscriminant):
 
     Attributes
     ----------
-    coef_, intercept_, standard_errors_, model_
+    model_
         As of :class:`LogisticDiscriminant`.
     """
 
     def __init__(self, priors: str | Sequence[float] = "equal") -> None:
         self.priors = priors
 
-    def _fitted(self, sample: Sample) -> LinearModel:
+    def _fit(self, sample: Sample) -> LinearModel:
         return fit_fisher(sample, self.priors)
 
 
@@ -191,5 +187,5 @@ class QuadraticDiscriminant(_Discriminant):
     def __init__(self, priors: str | Sequence[float] = "equal") -> None:
         self.priors = priors
 
-    def _fitted(self, sample: Sample) -> QuadraticModel:
+    def _fit(self, sample: Sample) -> QuadraticModel:
         return fit_quadratic(sample, self.priors)

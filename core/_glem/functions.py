@@ -27,6 +27,7 @@ from glem.core.tasks.progress import SILENT, Progress
 if TYPE_CHECKING:
     from glem.core.fitting.least_squares import Training
     from glem.core.fitting.likelihood import LikelihoodTraining
+    from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.game.solver import Solution
     from glem.core.grading.collection import CollectionGrading
     from glem.core.grading.correctness import GradingSettings
@@ -192,7 +193,7 @@ def fit(
     provenance: Mapping[str, str] | None = None,
     jobs: int = _THREADS,
     progress: Progress = SILENT,
-    observe: Callable[[Training], object] | None = None,
+    observe: Callable[[Training | PhaseDiscriminants], object] | None = None,
 ) -> LinearEvaluation:
     """Fit an evaluation to scored positions by least squares, as ``glem fit`` does.
 
@@ -221,7 +222,8 @@ def fit(
     baseline
         Fit only the features of this baseline of the game, linearly.
     method
-        ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it.
+        ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it. ``logistic`` and ``fisher`` fit
+        linear features to results, without a penalty (:mod:`~glem.core.fitting.phase_discriminants`).
     iterations
         Most iterations; None for 60, 250 for descent.
     link
@@ -259,6 +261,7 @@ def fit(
     from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
     from glem.core.fitting.minimizing.conjugate import ConjugateGradient
     from glem.core.fitting.minimizing.descent import GradientDescent
+    from glem.core.fitting.phase_discriminants import METHODS, fit_phases_by_result
     from glem.core.patterns.patterns import PatternSet
 
     game, learning = positions.game, load_learning(positions.game.name)
@@ -276,6 +279,20 @@ def fit(
             known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
         patterns = "none"
+    if method in METHODS:
+        if (patterns or "none", configurations, before, link, count_rules) != ("none", None, None, "identity", False):
+            raise BadInputError(f"--method {method} fits linear features alone, by their likelihood or their moments")
+        names = learning.baselines[baseline] if baseline is not None else learning.linear
+        told = {
+            "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
+            "labels": positions.label_kind, "fitter": method, **(provenance or {}),
+        }  # fmt: skip
+        found = fit_phases_by_result(positions, learning, names, method, provenance=told, progress=progress)
+        if output is not None:
+            found.evaluation.save(output)
+        if observe is not None:
+            observe(found)
+        return found.evaluation
     if patterns is None:
         patterns = next(iter(learning.pattern_sets), "none") if before is None else "none"
     held = positions.held_out_mask(held_out, seed) if held_out else None

@@ -7,6 +7,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell
 from glem.core.cli.outputs import check_outputs
+from glem.core.tasks.tables import Table
 
 
 class _Fit(options.Command):
@@ -45,7 +46,12 @@ class _Fit(options.Command):
 @options.flag("--all-active", "Count all active configurations, not only the most specific.")
 @options.linear
 @options.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
-@options.choice("--method", ["conjugate", "descent"], "Conjugate gradient, or descent as GLEM describes it.")
+@options.choice(
+    "--method",
+    ["conjugate", "descent", "logistic", "fisher"],
+    "Conjugate gradient, or descent as GLEM describes it; or, of linear features alone, logistic regression or "
+    "Fisher's discriminant on results.",
+)
 @options.iterations(None, "; by default 60, 250 for descent")
 @options.choice(
     "--link", ["identity", "sigmoid", "logistic"], "Link function; `logistic` turns labels into 0.9, 0.5 and 0.1."
@@ -60,8 +66,8 @@ class _Fit(options.Command):
 def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.
 
-    With --prior, features, phases and link are the prior's, and --patterns are added to its own. To fit the results of
-    games, use `glem tune`.
+    With --prior, features, phases and link are the prior's, and --patterns are added to its own. --method logistic and
+    fisher fit linear features to who won, with errors by game. To fit the results of games, use `glem tune`.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
     a folder that ends in .work.
@@ -70,13 +76,14 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
 
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.least_squares import Training
+    from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.positions.files import read_positions
     from glem.core.positions.positions import Positions
     from glem.functions import fit
 
     check_outputs(output, folders=[f"{output}.work"])
     scored = Positions.concatenate([read_positions(file) for file in files])
-    trainings: list[Training] = []
+    trainings: list[Training | PhaseDiscriminants] = []
     fit(
         scored,
         output=output,
@@ -86,6 +93,9 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
         **how,
     )
     (training,) = trainings
+    if isinstance(training, PhaseDiscriminants):
+        _print_discriminants(training, output, len(scored))
+        return
     results = training.weights.results
     names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
     for warning in training.warnings:
@@ -112,3 +122,36 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
             text = f"{last}, {result.reason}"
         told.append(f"{name:>10}: {text}")
     print_result({"output": output, "positions": len(scored), "fits": curves}, (*told, f"wrote {output}"))
+
+
+def _print_discriminants(training: Any, output: str, count: int) -> None:
+    """Print what each phase was fitted to, and weights with their errors by game."""
+    for warning in training.warnings:
+        tell(f"glem: warning: {warning}")
+    learning, evaluation = training.evaluation.learning, training.evaluation
+    names = [*(learning.features[place].name for place in evaluation.linear), "constant"]
+    fits = [
+        model
+        and {
+            "positions": model.rows,
+            "games": model.games,
+            "log_loss": -model.log_likelihood / model.trials,
+            "weights": dict(zip(names, evaluation.weights[number].tolist(), strict=True)),
+            "errors": dict(zip(names, errors.tolist(), strict=True)),
+        }
+        for number, (model, errors) in enumerate(zip(training.models, training.errors, strict=True))
+    ]
+    fitted = [(name, fit) for name, fit in zip(learning.phases.names, fits, strict=True) if fit]
+    table = Table(
+        "Weights in log odds, with standard errors by game",
+        ("", *(name for name, _ in fitted)),
+        [
+            ("games", *(f"{fit['games']:,}" for _, fit in fitted)),
+            ("log loss", *(f"{fit['log_loss']:.4f}" for _, fit in fitted)),
+            *(
+                (each, *(f"{fit['weights'][each]:+.3f} ± {fit['errors'][each]:.3f}" for _, fit in fitted))
+                for each in names
+            ),
+        ],
+    )
+    print_result({"output": output, "positions": count, "fits": fits}, (table, f"wrote {output}"))

@@ -196,8 +196,8 @@ class LinearModel:
         float64 [k + 1, k + 1], of the weights: by game, and as if all rows were independent.
     rows, games
         Numbers of rows with trials and of games.
-    log_likelihood
-        Natural logarithm, over all trials.
+    trials, log_likelihood
+        Number of trials, and the natural logarithm of the likelihood of them all.
     iterations
         Passes that the fit took.
     """
@@ -208,6 +208,7 @@ class LinearModel:
     naive_covariance: Vector = field(repr=False)
     rows: int
     games: int
+    trials: float
     log_likelihood: float
     iterations: int
 
@@ -359,12 +360,12 @@ def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> Linea
         found[:, -1] = constant
         return found
 
-    sums = _sums_by_game(sample, weights, influence)
+    sums, total = _sums_by_game(sample, weights, influence), float(moments.trials.sum())
     to_slopes = np.column_stack([inverse, slopes, np.zeros(len(slopes))])
     to_constant = np.append(-middle @ to_slopes[:, :-1], -1.0)
-    turned = np.vstack([to_slopes, to_constant]) / moments.trials.sum()
+    turned = np.vstack([to_slopes, to_constant]) / total
     covariance, naive = (turned @ each @ turned.T for each in (sums.filling, sums.by_row))
-    return LinearModel(sample.names, weights, covariance, naive, sums.rows, sums.games, sums.likelihood, 2)
+    return LinearModel(sample.names, weights, covariance, naive, sums.rows, sums.games, total, sums.likelihood, 2)
 
 
 def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> QuadraticModel:
@@ -511,9 +512,11 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
         left = rows.trials * (rows.won - _odds_and_chances(rows, weights)[1])
         return np.column_stack([rows.features * left[:, None], left])
 
-    sums = _sums_by_game(sample, weights, slopes_of)
+    sums, total = _sums_by_game(sample, weights, slopes_of), float(moments.trials.sum())
     covariance = inverse @ sums.filling @ inverse
-    return LinearModel(sample.names, weights, covariance, inverse, sums.rows, sums.games, sums.likelihood, iterations)
+    return LinearModel(
+        sample.names, weights, covariance, inverse, sums.rows, sums.games, total, sums.likelihood, iterations
+    )
 
 
 def _first(sample: Sample) -> Iterator[Rows]:
@@ -552,6 +555,43 @@ def _maximum(
         if np.abs(step * spread).max() < _SETTLED:
             return weights, inverse, iteration
     return None
+
+
+def fit_with_remedies(
+    fit: Callable[[Sample], Any], features: NDArray[Any], won: NDArray[Any], names: Sequence[str], **columns: Any
+) -> tuple[Any, list[int], list[str]]:
+    """Fit to arrays without features that others determine, and with Firth's correction where features separate.
+
+    Parameters
+    ----------
+    fit
+        One of the fits above.
+    features, won, names, columns
+        As of :meth:`Sample.of_arrays`.
+
+    Returns
+    -------
+    model, kept, notes
+        The model, the columns that it has, and what was done about which feature.
+
+    Raises
+    ------
+    BadInputError
+        What else the fit raises.
+    """
+    kept, notes = list(range(features.shape[1])), list[str]()
+    while True:
+        # All of them are not copied.
+        used = features if len(kept) == features.shape[1] else features[:, kept]
+        sample = Sample.of_arrays(used, won, names=[names[place] for place in kept], **columns)
+        try:
+            return fit(sample), kept, notes
+        except CollinearError as error:
+            notes.append(f"{error}; fitted without it")
+            del kept[error.feature]
+        except SeparationError as error:
+            notes.append(f"{error}; fitted with Firth's correction")
+            return fit_logistic(sample, firth=True), kept, notes
 
 
 # ---------------------------------------------------------------------------------------- errors by game
