@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import validation
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.discriminants import (
@@ -23,6 +23,9 @@ from glem.core.fitting.discriminants import (
     fit_with_remedies,
 )
 
+_checks: Any = validation
+"""Without types: those that type checkers infer of it are wrong."""
+
 
 class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What the three have in common: two classes, P(W | x) = 1 / (1 + exp(-f(x))), errors by game.
@@ -31,6 +34,10 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     each other. Labels of 0, 0.5 and 1 are lost, drawn and won rows; a draw is half a win. A feature that others
     determine gets no weight, with a warning that names it.
     """
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    model_: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -46,8 +53,10 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         offset: ArrayLike | None = None,
     ) -> Self:
         """Fit to features [N, k] and labels [N] of two classes, the greater of which is a win, or 0, 0.5 and 1."""
-        features, labels = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        with_draws = labels.dtype.kind == "f" and bool(np.isin(labels, (0.0, 0.5, 1.0)).all()) and (labels == 0.5).any()
+        features, labels = _checks.validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        with_draws = (
+            labels.dtype.kind == "f" and bool(np.isin(labels, (0.0, 0.5, 1.0)).all()) and bool((labels == 0.5).any())
+        )
         if with_draws:
             self.classes_, won = np.array([0.0, 1.0]), labels.astype(np.float64)
         else:
@@ -59,7 +68,9 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{type(self).__name__} needs samples of both classes, not of one class alone.")
             won = classes.astype(np.float64)
         trials = (
-            None if sample_weight is None else _check_sample_weight(sample_weight, features, ensure_non_negative=True)
+            None
+            if sample_weight is None
+            else _checks._check_sample_weight(sample_weight, features, ensure_non_negative=True)
         )
         names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(features.shape[1])])
         given = {
@@ -80,8 +91,8 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """Discriminant f of rows [N, k], the log odds of a win: float64 [N]."""
-        check_is_fitted(self)
-        features = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        _checks.check_is_fitted(self)
+        features = _checks.validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         found: NDArray[np.float64] = self.model_.scores(features[:, self._kept])
         return found
 

@@ -1,7 +1,7 @@
 """Logistic regression and Fisher's discriminant on positions: each phase beside a fit of its arrays."""
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +80,6 @@ def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_pa
 
 
 @pytest.mark.parametrize("more", [{"patterns": "logistello"}, {"prior": "default"}, {"link": "sigmoid"}])
-def test_it_fits_nothing_but_linear_features(positions: Positions, more: dict[str, str]) -> None:
-    attempt: Callable[..., object] = fit
+def test_it_fits_nothing_but_linear_features(positions: Positions, more: dict[str, Any]) -> None:
     with pytest.raises(BadInputError, match="--method fisher fits linear features alone"):
-        attempt(positions, method="fisher", **more)
+        fit(positions, method="fisher", **more)
