@@ -47,11 +47,11 @@ WTHOR gives 24 moves before the end: their mean error, -0.03 to -0.72 discs, is 
 help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 Elo in 1,600 games of depth 6). Round 6
 with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move, +14 +- 21 with that of the round
 before; round 7 with the same brought +9 +- 22 in 800 and, as that told nothing, +25 +- 23 in 800 more; round 8 +7 +- 29
-in 400 and, as that told nothing, +9 +- 14 in 2,000; round 9 +48 +- 32 in 400
-games of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it ships.
+in 400 and, as that told nothing, +9 +- 14 in 2,000; round 9 +48 +- 32 in 400 games
+of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it ships.
 
-The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut e9.npz drawn-8.parquet
---depth 11 --per-phase 80 --seed 1`` finds; with them it won +12 +- 21 in 800 games against itself with those before.
+The parameters of its selective search, ``probcut.npz``, are those that ``glem probcut default.npz drawn-8.parquet
+--depth 11 --per-phase 80 --seed 1`` finds; ``e9-probcut.npz`` was found for ``e9.npz`` in the same way.
 """
 
 from collections.abc import Iterable
