@@ -280,7 +280,8 @@ def fit(
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
         patterns = "none"
     if method in METHODS:
-        if (patterns or "none", configurations, before, link, count_rules) != ("none", None, None, "identity", False):
+        others = (patterns or "none", configurations, before, link, count_rules, linear)
+        if others != ("none", None, None, "identity", False, True):
             raise BadInputError(f"--method {method} fits linear features alone, by their likelihood or their moments")
         names = learning.baselines[baseline] if baseline is not None else learning.linear
         told = {

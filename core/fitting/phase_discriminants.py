@@ -82,6 +82,8 @@ def fit_phases_by_result(
     weights, errors = np.zeros((count, len(items) + 1)), np.full((count, len(items) + 1), np.nan)
     models: list[LinearModel | None] = [None] * count
     warnings: list[str] = []
+    if (positions.weight > 1).any():
+        warnings.append("merged positions have mean results, of which only the sign counts: make them without --merge")
     with progress("fitting phases", count) as task:
         for number, name in enumerate(learning.phases.names):
             rows = np.flatnonzero((np.abs(phase - number) <= 1) & (positions.weight > 0))

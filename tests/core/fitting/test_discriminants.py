@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from attrs import evolve
 from scipy.optimize import minimize
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from statsmodels.api import Logit
@@ -165,7 +164,7 @@ def test_a_rare_feature_that_separates_is_found() -> None:
 def test_rows_that_separate_at_first_do_not_stop_a_fit() -> None:
     games = games_of(7, games=8000)
     first = np.argsort(games.won * np.sign(games.features[:, 0]), kind="stable")
-    found = fit_logistic(evolve(sample_of(Games(*(column[first] for column in games)))))
+    found = fit_logistic(sample_of(Games(*(column[first] for column in games))))
     np.testing.assert_allclose(found.weights, fit_logistic(sample_of(games)).weights, atol=1e-9)
 
 

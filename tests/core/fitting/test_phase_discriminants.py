@@ -79,7 +79,16 @@ def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_pa
     assert loaded.provenance["fitter"] == "logistic"
 
 
-@pytest.mark.parametrize("more", [{"patterns": "logistello"}, {"prior": "default"}, {"link": "sigmoid"}])
+def test_merged_positions_get_a_warning(learning: Learning, positions: Positions) -> None:
+    merged = evolve(positions, weight=np.full(len(positions), 2, np.float32))
+    found = fit_phases_by_result(merged, learning, NAMES)
+    assert found.warnings[0].startswith("merged positions have mean results")
+    assert "merged" not in "".join(fit_phases_by_result(positions, learning, NAMES).warnings)
+
+
+@pytest.mark.parametrize(
+    "more", [{"patterns": "logistello"}, {"prior": "default"}, {"link": "sigmoid"}, {"linear": False}]
+)
 def test_it_fits_nothing_but_linear_features(positions: Positions, more: dict[str, Any]) -> None:
     with pytest.raises(BadInputError, match="--method fisher fits linear features alone"):
         fit(positions, method="fisher", **more)
