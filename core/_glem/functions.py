@@ -463,13 +463,13 @@ def tune(
         drawishness_names=() if hold == "drawishness" else None,
         window=even_within,
     )
-    begin = (
-        without_knowledge(learning) if prior == named.NO_EVALUATION else prior_of(named.load_evaluation(prior, owner))
-    )
+    before = None if prior == named.NO_EVALUATION else named.load_evaluation(prior, owner)
+    begin = without_knowledge(learning) if before is None else prior_of(before)
+    earlier = "" if before is None else before.provenance.get(FITTED_FILES, "")
     told = {
         "fitted to": f"results of the games in {', '.join(distinct_names(paths))}"[:2000],
         "positions": str(chosen) + (", settled" if settle else ", quiet ones" if quiet else ""),
-        FITTED_FILES: fitted_files_text(paths),
+        FITTED_FILES: fitted_files_text(paths, earlier),
         "prior": prior,
         "settings": repr(settings),
         "validation": f"{held_out:g} of the games, seed {seed}",

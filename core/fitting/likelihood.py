@@ -224,7 +224,9 @@ def fit_likelihood(
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
     # The scale goes into the weights: the value then means the log odds of the expected score.
-    basic, drawn = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
+    fitted = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
+    # Where the weights come from stands in the whole; what the prior says of its own is true of them no more.
+    basic, drawn = (evolve(part, provenance={}) for part in fitted)
     return LikelihoodTraining(
         evaluation=ResultEvaluation(basic, drawn, 1.0, provenance or {}),
         prior_scale=weights.scale,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glem.core.features.learning import Learning
@@ -39,6 +40,13 @@ def _hand_set(name: str) -> ResultEvaluation:
     return hand_set_evaluation(CHESS, name)
 
 
+def _played() -> ResultEvaluation:
+    """Load the evaluation that ``docs/explanation/chess-experiments.md`` tells how to make."""
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+
+    return ResultEvaluation.load(Path(__file__).with_name("played.npz"))
+
+
 CHESS = Learning(
     game=GAME,
     features=FEATURES,
@@ -49,7 +57,7 @@ CHESS = Learning(
     label_unit="wins",
     make_evaluator=_make_evaluator,
     default_evaluation=partial(_hand_set, "default"),
-    evaluations={name: partial(_hand_set, name) for name in ("material", "piece-square")},
+    evaluations={"played": _played, **{name: partial(_hand_set, name) for name in ("material", "piece-square")}},
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
 )

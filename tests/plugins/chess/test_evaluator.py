@@ -69,11 +69,11 @@ def hand_set(name: str) -> ResultEvaluation:
     return evaluation
 
 
-@pytest.mark.parametrize("name", ["material", "piece-square", "default"])
-def test_evaluations_set_by_hand_have_names_and_a_fast_form(name: str) -> None:
+@pytest.mark.parametrize("name", ["material", "piece-square", "default", "played"])
+def test_shipped_evaluations_have_names_and_a_fast_form(name: str) -> None:
     evaluation = hand_set(name)
     fast = evaluator_of(evaluation.value)
-    assert fast.name == ("terms and piece squares" if name == "default" else "material and piece squares")
+    assert fast.name == ("terms and piece squares" if name in ("default", "played") else "material and piece squares")
     ahead, even, behind = (
         evaluation.value.explain(from_board(chess.Board(f"{text} w - - 0 1"))).total
         for text in ("4k3/pp6/8/8/8/8/PPP5/4K3", "4k3/pp6/8/8/8/8/PP6/4K3", "4k3/ppp5/8/8/8/8/PP6/4K3")
