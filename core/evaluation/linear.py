@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from attrs import define, evolve, field
@@ -47,9 +47,9 @@ _CONFIGURATION_ARRAYS = (
     "configuration_match_counts",
 )
 
-OPTIONAL_EVALUATION_ARRAYS = (*_CONFIGURATION_ARRAYS, "sparse_sizes", "sparse_contents")
-"""Arrays of an evaluation with configurations, and with sparse patterns: the numbers of contents of each pattern, -1
-for a dense one, and all contents, one pattern after the other.
+OPTIONAL_EVALUATION_ARRAYS = (*_CONFIGURATION_ARRAYS, "sparse_sizes", "sparse_contents", "coefficients")
+"""Arrays of an evaluation with configurations, with sparse patterns (the numbers of contents of each pattern, -1 for a
+dense one, and all contents, one pattern after the other), and with coefficients and their errors.
 """
 
 _FORMAT = ArchiveFormat(
@@ -61,6 +61,7 @@ _FORMAT = ArchiveFormat(
     foreign={
         "match_counts": "holds configurations without weights, no evaluation",
         "value_bias": "is an evaluation with a drawishness",
+        "squares": "is a quadratic evaluation",
     },
 )
 
@@ -68,12 +69,13 @@ Weights = NDArray[np.float32]
 
 
 @kernel
-def _add_pattern_sums(indices: Any, offsets: Any, weights: Any, phases: Any, sums: Any) -> None:
+def _add_pattern_sums(indices: Any, offsets: Any, weights: Any, phases: Any, terms: Any, sums: Any) -> None:
     for instance in range(indices.shape[0]):
         offset = offsets[instance]
         column = indices[instance]
+        own = sums[terms[instance]]
         for row in range(indices.shape[1]):
-            sums[row] += weights[phases[row], offset + column[row]]
+            own[row] += weights[phases[row], offset + column[row]]
 
 
 @define(frozen=True)
@@ -178,7 +180,8 @@ class PlayWeights:
     linear: NDArray[np.int16]
 
 
-def _no_weights() -> Weights:
+def no_weights() -> Weights:
+    """Weights that an evaluation does without."""
     return np.zeros((0, 0), np.float32)
 
 
@@ -204,6 +207,10 @@ class LinearEvaluation:
         Indices of features that enter as weight times value, and their weights, float32 [K, L].
     provenance
         Where the weights come from; names and texts, kept in files.
+    coefficients
+        Optional float32 [2, K, T + 1]: of each of the :attr:`terms` and, last, of the constant, the coefficient and its
+        standard error where they were fitted as few numbers (:mod:`~glem.core.fitting.phase_discriminants`); an error
+        is nan where there is none.
 
     Raises
     ------
@@ -215,13 +222,15 @@ class LinearEvaluation:
     bias: Weights
     link: Link = IDENTITY
     patterns: PatternSet | None = None
-    pattern_weights: Weights = field(factory=_no_weights)
+    pattern_weights: Weights = field(factory=no_weights)
     configurations: ConfigurationSet | None = None
-    configuration_weights: Weights = field(factory=_no_weights)
+    configuration_weights: Weights = field(factory=no_weights)
     most_specific: bool = True
     linear: tuple[int, ...] = ()
-    linear_weights: Weights = field(factory=_no_weights)
+    linear_weights: Weights = field(factory=no_weights)
     provenance: Mapping[str, str] = field(factory=dict)
+    coefficients: NDArray[np.float32] | None = None
+    archive: ClassVar[ArchiveFormat] = _FORMAT
     _matcher: ConfigurationMatcher | None = field(init=False, default=None, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -248,6 +257,11 @@ class LinearEvaluation:
         for feature in self.linear:
             if not 0 <= feature < len(self.learning.features):
                 raise BadInputError(f"linear feature {feature} is none of the {len(self.learning.features)} features")
+        shape = (2, phases, len(self.terms) + 1)
+        if self.coefficients is not None and (
+            self.coefficients.shape != shape or not np.isfinite(self.coefficients[0]).all()
+        ):
+            raise BadInputError(f"coefficients have shape {self.coefficients.shape}, expected finite ones {shape}")
         if self.configurations is not None and len(self.configurations):
             object.__setattr__(self, "_matcher", ConfigurationMatcher(self.configurations))
 
@@ -291,6 +305,12 @@ class LinearEvaluation:
         return Table(caption, ("strongest", "phase", "weight"), rows)
 
     @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the patterns and of the linear features."""
+        names = () if self.patterns is None else tuple(pattern.name for pattern in self.patterns.patterns)
+        return (*names, *(self.learning.features[feature].name for feature in self.linear))
+
+    @property
     def unit(self) -> str:
         """Unit of values: the game's label unit, or ``winning chance`` under the logistic link."""
         return "winning chance" if self.link == LOGISTIC else self.learning.label_unit
@@ -309,6 +329,19 @@ class LinearEvaluation:
         return np.where(scores == 0, 0, np.copysign(np.inf, scores)).astype(np.float32)
 
     # --------------------------------------------------------------------------------------- prediction
+
+    def terms_of_values(self, values: NDArray[np.int16], phase: NDArray[Any]) -> NDArray[np.float32]:
+        """What each of the :attr:`terms` adds: float32 [T, N]; arguments as of :meth:`sums_of_values`."""
+        phase = np.ascontiguousarray(phase, np.uint8)
+        found = np.zeros((len(self.terms), len(phase)), np.float32)
+        if self.patterns is not None:
+            owner = np.array([instance.pattern for instance in self.patterns.instances], np.int64)
+            indices = self.patterns.indices(values)
+            _add_pattern_sums(indices, self.patterns.column_offsets, self.pattern_weights, phase, owner, found)
+        first = len(found) - len(self.linear)
+        for place, feature in enumerate(self.linear):
+            found[first + place] = self.linear_weights[phase, place] * values[:, feature]
+        return found
 
     def sums_of_values(self, values: NDArray[np.int16], phase: NDArray[Any], *, jobs: int = 1) -> NDArray[np.float32]:
         """Sum of active weights, before the link, for feature values.
@@ -331,7 +364,10 @@ class LinearEvaluation:
         sums: NDArray[np.float32] = self.bias[phase]
         if self.patterns is not None:
             indices = self.patterns.indices(values)
-            _add_pattern_sums(indices, self.patterns.column_offsets, self.pattern_weights, phase, sums)
+            only = np.zeros(len(indices), np.int64)
+            _add_pattern_sums(
+                indices, self.patterns.column_offsets, self.pattern_weights, phase, only, sums.reshape(1, -1)
+            )
         for place, feature in enumerate(self.linear):
             sums += self.linear_weights[phase, place] * values[:, feature]
         if self._matcher is not None:
@@ -437,6 +473,7 @@ class LinearEvaluation:
             pattern_weights=patterns,
             configuration_weights=configurations,
             linear_weights=linear,
+            coefficients=None,
         )
 
     def with_patterns(self, more: PatternSet) -> LinearEvaluation:
@@ -450,7 +487,8 @@ class LinearEvaluation:
         own = () if self.patterns is None else self.patterns.patterns
         patterns = PatternSet(more.features, (*own, *more.patterns))
         width = patterns.weight_count - self.pattern_weights.shape[1]
-        return evolve(self, patterns=patterns, pattern_weights=np.pad(self.pattern_weights, ((0, 0), (0, width))))
+        weights = np.pad(self.pattern_weights, ((0, 0), (0, width)))
+        return evolve(self, patterns=patterns, pattern_weights=weights, coefficients=None)
 
     # --------------------------------------------------------------------------------------------- play
 
@@ -490,6 +528,8 @@ class LinearEvaluation:
             contents = [pattern.contents for pattern in self.patterns.patterns]
             arrays["sparse_sizes"] = np.array([-1 if own is None else len(own) for own in contents], np.int64)
             arrays["sparse_contents"] = np.array([entry for own in contents for entry in own or ()], np.int64)
+        if self.coefficients is not None:
+            arrays["coefficients"] = self.coefficients
         header = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),
@@ -504,8 +544,8 @@ class LinearEvaluation:
         return header, arrays
 
     @classmethod
-    def from_parts(cls, source: Path, header: Any, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Make the evaluation of :meth:`parts`, which were read from a file.
+    def from_parts(cls, source: Path, header: Any, arrays: Mapping[str, NDArray[Any]], **more: Any) -> Self:
+        """Make the evaluation of :meth:`parts`, which were read from a file; ``more`` are fields of other classes.
 
         Raises
         ------
@@ -534,11 +574,13 @@ class LinearEvaluation:
                 linear=tuple(learning.features.index(name) for name in header["linear"]),
                 linear_weights=arrays["linear_weights"],
                 provenance={str(name): str(text) for name, text in header["provenance"].items()},
+                coefficients=arrays.get("coefficients"),
+                **more,
             )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an ``.npz`` file, atomically."""
-        _FORMAT.write(path, *self.parts())
+        self.archive.write(path, *self.parts())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -547,7 +589,7 @@ class LinearEvaluation:
         :func:`glem.core.evaluation.named.load_value` also reads the value of one with a drawishness.
         """
         source = Path(path)
-        return cls.from_parts(source, *_FORMAT.read(source))
+        return cls.from_parts(source, *cls.archive.read(source))
 
 
 def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, NDArray[Any]]) -> PatternSet:

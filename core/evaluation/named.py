@@ -9,9 +9,11 @@ import numpy as np
 
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.quadratic import QUADRATIC_ARRAYS, QuadraticEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness, value_part
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning, Phases, has_learning, load_learning
+from glem.core.files.archives import holds_array
 from glem.core.game.game import Game
 
 DEFAULT_EVALUATION = "default"
@@ -64,7 +66,9 @@ def load_value(name: str | os.PathLike[str], game: Game | None = None) -> Linear
 
 @functools.lru_cache(_KEPT)
 def _load_file(path: str, _modified: int, _size: int) -> LinearEvaluation | ResultEvaluation:
-    return ResultEvaluation.load(path) if has_drawishness(path) else LinearEvaluation.load(path)
+    if has_drawishness(path):
+        return ResultEvaluation.load(path)
+    return (QuadraticEvaluation if holds_array(path, QUADRATIC_ARRAYS[0]) else LinearEvaluation).load(path)
 
 
 @functools.lru_cache(_KEPT)

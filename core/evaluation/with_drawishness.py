@@ -5,10 +5,8 @@ will be drawn, and so gives the probabilities of a win, a draw and a loss. Both 
 game; search and players use the value alone, grading uses both.
 """
 
-import contextlib
 import math
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +21,7 @@ from glem.core.evaluation.linear import EVALUATION_ARRAYS, OPTIONAL_EVALUATION_A
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
 from glem.core.features.learning import Learning
-from glem.core.files.archives import ArchiveFormat
+from glem.core.files.archives import ArchiveFormat, holds_array
 from glem.core.game.game import Game
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -213,7 +211,4 @@ def value_part(evaluation: LinearEvaluation | ResultEvaluation) -> LinearEvaluat
 
 def has_drawishness(path: str | os.PathLike[str]) -> bool:
     """Whether a file is an archive with the arrays of a drawishness; False for anything else."""
-    # Whoever reads it next tells what is wrong with a damaged file.
-    with contextlib.suppress(BadInputError), reading(path), zipfile.ZipFile(path) as archive:
-        return f"{_DRAWISHNESS}bias.npy" in archive.namelist()
-    return False
+    return holds_array(path, f"{_DRAWISHNESS}bias")

@@ -121,6 +121,8 @@ class Learning:
     make_evaluator
         Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search, with the
         evaluation's own values; None for an evaluation that it does not cover.
+    make_quadratic_evaluator
+        The same of a :class:`~glem.core.evaluation.quadratic.QuadraticEvaluation`.
     default_evaluation
         Optional function that returns the evaluation that the plugin ships, for playing without any set-up: a
         :class:`~glem.core.evaluation.linear.LinearEvaluation`, or a
@@ -161,6 +163,7 @@ class Learning:
     baselines: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"constant": ()})
     label_unit: str = "points"
     make_evaluator: Callable[[Any], Evaluator | None] | None = None
+    make_quadratic_evaluator: Callable[[Any], Evaluator | None] | None = None
     default_evaluation: Callable[[], Any] | None = None
     default_probcut: Callable[[], Any] | None = None
     sample: Callable[[], Any] | None = None

@@ -4,6 +4,7 @@ The header names the format and its version and holds a checksum of the arrays. 
 ``allow_pickle=False``, and every size is checked before memory is taken.
 """
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -141,6 +142,14 @@ def read_arrays(
             raise BadInputError(f"more than {largest} bytes when unpacked")
         check({name: info.file_size for name, info in members.items()})
         return {name: _read_array(archive, info) for name, info in members.items()}
+
+
+def holds_array(path: str | os.PathLike[str], name: str) -> bool:
+    """Whether a file is an archive with an array of that name; False for anything else."""
+    # Whoever reads it next tells what is wrong with a damaged file.
+    with contextlib.suppress(BadInputError), reading(path), zipfile.ZipFile(path) as archive:
+        return f"{name}.npy" in archive.namelist()
+    return False
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from glem.plugins.othello.phases import PHASES, phases_of
 
 if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.quadratic import QuadraticEvaluation
     from glem.core.search.probcut import ProbCut
 
 
@@ -23,6 +24,12 @@ def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     from glem.plugins.othello.incremental import incremental_evaluator
 
     return incremental_evaluator(evaluation)
+
+
+def _make_quadratic_evaluator(evaluation: QuadraticEvaluation) -> Evaluator | None:
+    from glem.plugins.othello.incremental import incremental_quadratic_evaluator
+
+    return incremental_quadratic_evaluator(evaluation)
 
 
 def _default_evaluation() -> LinearEvaluation:
@@ -57,6 +64,7 @@ OTHELLO = Learning(
     baselines={"constant": (), "disc difference": ("disc_difference",), "mobility": ("mobility", "opponent_mobility")},
     label_unit="discs",
     make_evaluator=_make_evaluator,
+    make_quadratic_evaluator=_make_quadratic_evaluator,
     default_evaluation=_default_evaluation,
     default_probcut=_default_probcut,
     sample=_sample,

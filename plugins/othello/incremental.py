@@ -8,7 +8,7 @@ of the other view, and adds or subtracts one for every disc that it turns. Betwe
 features that are no squares, and the indices of patterns of these, small tables; nothing of them is kept.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import compress
 from typing import Any, NamedTuple
@@ -27,10 +27,18 @@ from glem.core.evaluation.integers.pattern_sums import (
     values_in,
 )
 from glem.core.evaluation.integers.pattern_sums import PatternTables as SmallTables
+from glem.core.evaluation.integers.quadratic_sums import (
+    NO_QUADRATIC,
+    QUADRATIC_STEPS,
+    QuadraticTables,
+    build_quadratic_tables,
+    quadratic_score,
+)
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.integers.sparse_sums import SparseTables, build_sparse_tables, index_words, sum_of_sparse
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
+from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.patterns.patterns import PatternSet
 from glem.games.othello.rules import PASS, Position
@@ -81,6 +89,8 @@ class PatternTables(NamedTuple):
         int64: greatest absolute score.
     sparse
         Sparse patterns; the words of their halves stand behind those of the instances.
+    quadratic
+        The form of a quadratic evaluation, whose terms stand where indices of small tables do.
     """
 
     instances: np.int64
@@ -96,6 +106,7 @@ class PatternTables(NamedTuple):
     small: SmallTables
     limit: np.int64
     sparse: SparseTables
+    quadratic: QuadraticTables
 
 
 # ----------------------------------------------------------------------------------------- the functions
@@ -146,7 +157,8 @@ def _pattern_sum(data: PatternTables, phase: np.int64, accumulators: Any, ply: i
     # First those that wait for memory: the processor adds up the others meanwhile.
     if data.sparse.instances > np.int64(0):
         total += sum_of_sparse(accumulators, row + data.instances, data.sparse, phase)
-    return total + sum_entries(accumulators, row, data.instances, data.starts, data.weights, phase * data.entries)
+    table = phase * data.entries
+    return total + sum_entries(accumulators, row, np.int64(0), data.instances, data.starts, data.weights, table)
 
 
 def static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
@@ -166,11 +178,22 @@ def static_score(position: Position, data: PatternTables, accumulators: Any, ply
     return min(max(total, -data.limit), data.limit)
 
 
+def quadratic_static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
+    """Score of the terms of a quadratic evaluation."""
+    row = np.int64(_WIDTH) * np.int64(ply)
+    values = values_in(accumulators, row + np.int64(_VALUES), data.features)
+    if data.features != np.int64(0):
+        write_counts(position, values, data.asked)
+    phase, room = np.int64(phase_of(position)), row + np.int64(_FIRST_INDEX)
+    total = quadratic_score(data.quadratic, values, accumulators, row, room, data, phase)
+    return min(max(total, -data.limit), data.limit)
+
+
 @cache
-def _operations(phase: Callable[..., int]) -> Operations:
-    score = bound(static_score, phase_of=phase)
+def _operations(score: Callable[..., np.int64], phase: Callable[..., int]) -> Operations:
+    bound_score = bound(score, phase_of=phase)
     return Operations(
-        "othello-patterns", {"start": start, "update": update, "static_score": score, "search_phase": phase}
+        "othello-patterns", {"start": start, "update": update, "static_score": bound_score, "search_phase": phase}
     )
 
 
@@ -200,45 +223,95 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     is_small = [min(pattern.features) >= _SQUARES for pattern in patterns.patterns]
     small, small_weights = _selected(patterns, folded, is_small)
     patterns, folded = _selected(patterns, folded, [not each for each in is_small])
-    words, dense = index_words(patterns)
     if (
         evaluation.configurations is not None
         or evaluation.link not in (IDENTITY, LOGISTIC)
-        or any(feature < _SQUARES for feature in evaluation.linear)
-        or any(feature >= _SQUARES for word in words for feature in word)
-        or len(words) > _MOST_WORDS
+        or not _covers(evaluation, patterns)
         or len(index_words(small)[0]) > BLOCK
     ):
         return None
     others = {*evaluation.linear, *(feature for instance in small.instances for feature in instance.features)}
-    weights, table_starts = unfolded_weights(patterns, folded)
     linear = np.zeros((phases, _COUNTS), np.int64)
     linear[:, np.array(evaluation.linear, np.intp) - _SQUARES] = played.linear
-    limit = score_limit(evaluation, played.scale)
+    data = _tables(evaluation, patterns, folded, others, score_limit(evaluation, played.scale))
+    data = data._replace(
+        bias=played.bias.astype(np.int64), linear=linear.ravel(), small=build_pattern_tables(small, small_weights)
+    )
+    name = "patterns and linear features" if others else "patterns"
+    return _evaluator(evaluation, name, static_score, data, played.scale)
+
+
+def incremental_quadratic_evaluator(evaluation: QuadraticEvaluation) -> Evaluator | None:
+    """Fast form of a quadratic evaluation for the search; None for what :func:`incremental_evaluator` does not cover.
+
+    Parameters
+    ----------
+    evaluation
+        Of Othello.
+    """
+    patterns = evaluation.patterns or PatternSet(evaluation.learning.features, ())
+    if not _covers(evaluation, patterns, apart=True):
+        return None
+    quadratic, folded = build_quadratic_tables(evaluation)
+    limit = score_limit(evaluation, QUADRATIC_STEPS)
+    data = _tables(evaluation, patterns, folded, {*evaluation.linear}, limit, apart=True)._replace(quadratic=quadratic)
+    return _evaluator(evaluation, "quadratic evaluation", quadratic_static_score, data, QUADRATIC_STEPS)
+
+
+def _covers(evaluation: LinearEvaluation, patterns: PatternSet, *, apart: bool = False) -> bool:
+    """Whether the accumulators have room for some patterns, of squares alone, and no square is a linear feature."""
+    words = index_words(patterns, apart=apart)[0]
+    return (
+        min(evaluation.linear, default=_SQUARES) >= _SQUARES
+        and all(feature < _SQUARES for word in words for feature in word)
+        and len(words) <= _MOST_WORDS
+    )
+
+
+def _tables(
+    evaluation: LinearEvaluation,
+    patterns: PatternSet,
+    folded: NDArray[np.int16],
+    others: Iterable[int],
+    limit: int,
+    *,
+    apart: bool = False,
+) -> PatternTables:
+    """Make the tables of patterns of squares, where ``others`` are the features that are read besides."""
+    words, dense = index_words(patterns, apart=apart)
+    weights, table_starts = unfolded_weights(patterns, folded)
+    phases = len(weights)
     rows = max(1, -(-len(words) // ROW_WORDS))
-    data = PatternTables(
+    nothing = PatternSet(patterns.features, ())
+    return PatternTables(
         instances=np.int64(dense),
         entries=np.int64(weights.shape[-1]),
         rows=np.int64(rows),
         steps=_index_steps(words, rows),
-        starts=dense_starts(patterns, table_starts, ROW_WORDS * rows),
+        starts=dense_starts(patterns, table_starts, ROW_WORDS * rows, apart=apart),
         sparse=build_sparse_tables(patterns, folded),
         weights=weights.ravel(),
-        bias=played.bias.astype(np.int64),
+        bias=np.zeros(phases, np.int64),
         features=np.int64(len(evaluation.learning.features) if others else 0),
         asked=np.int64(groups_of(others)),
-        linear=linear.ravel(),
-        small=build_pattern_tables(small, small_weights),
+        linear=np.zeros(phases * _COUNTS, np.int64),
+        small=build_pattern_tables(nothing, np.zeros((phases, 0), np.int16)),
         limit=np.int64(limit),
+        quadratic=NO_QUADRATIC,
     )
+
+
+def _evaluator(
+    evaluation: LinearEvaluation, name: str, score: Callable[..., np.int64], data: PatternTables, steps: float
+) -> Evaluator:
     return Evaluator(
-        name="patterns and linear features" if others else "patterns",
-        operations=_operations(evaluation.learning.phases.phase_of),
+        name=name,
+        operations=_operations(score, evaluation.learning.phases.phase_of),
         data=data,
         width=_WIDTH,
-        phase_count=phases,
-        steps_per_unit=played.scale,
-        limit=limit,
+        phase_count=len(evaluation.bias),
+        steps_per_unit=steps,
+        limit=int(data.limit),
         unit=search_unit(evaluation),
         result_only=evaluation.link == LOGISTIC,
     )

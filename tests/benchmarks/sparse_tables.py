@@ -50,7 +50,8 @@ def _dense(memory: Any, rows: Any) -> Any:
     for row in range(rows):
         table = np.int64(6) * memory.data.entries
         first = memory.width * np.int64(row)
-        total += sum_entries(memory.words, first, memory.data.instances, memory.data.starts, memory.data.weights, table)
+        nothing, data = np.int64(0), memory.data
+        total += sum_entries(memory.words, first, nothing, data.instances, data.starts, data.weights, table)
     return total
 
 

@@ -153,16 +153,19 @@ def _change_row(
     return signature, generate
 
 
-def sum_entries(words: Any, first: np.int64, count: np.int64, starts: Any, weights: Any, table: np.int64) -> np.int64:
+def sum_entries(
+    words: Any, first: np.int64, begin: np.int64, end: np.int64, starts: Any, weights: Any, table: np.int64
+) -> np.int64:
     """Sum the table entries that a row of indices names.
 
     Parameters
     ----------
-    words
-        uint16 array; the indices are its ``count`` words (int64, a multiple of :data:`SUMMED_TOGETHER`) from ``first``
-        (int64) on.
+    words, first
+        uint16 array; the indices are its words from ``first`` (int64) on.
+    begin, end
+        int64, multiples of :data:`SUMMED_TOGETHER`: the indices from ``begin`` to before ``end`` are summed.
     starts
-        int32 [count]: where the table of each index begins.
+        int32 [end at least]: where the table of each index begins.
     weights
         int16 array of all tables.
     table
@@ -172,26 +175,30 @@ def sum_entries(words: Any, first: np.int64, count: np.int64, starts: Any, weigh
     -------
     int64
     """
-    return np.int64(sum(int(weights[table + int(starts[k]) + int(words[first + k])]) for k in range(count)))
+    return np.int64(sum(int(weights[table + int(starts[k]) + int(words[first + k])]) for k in range(begin, end)))
 
 
 @overload_of(sum_entries)
-def _overload_sum_entries(words: Any, first: Any, count: Any, starts: Any, weights: Any, table: Any) -> Any:
-    return lambda words, first, count, starts, weights, table: _sum_entries(words, first, count, starts, weights, table)
+def _overload_sum_entries(
+    words: Any, first: Any, begin: Any, end: Any, starts: Any, weights: Any, table: Any
+) -> Any:
+    return lambda words, first, begin, end, starts, weights, table: _sum_entries(
+        words, first, begin, end, starts, weights, table
+    )
 
 
 @intrinsic
 def _sum_entries(
-    _typing_context: Any, words: Any, _first: Any, _count: Any, starts: Any, weights: Any, _table: Any
+    _typing_context: Any, words: Any, _first: Any, _begin: Any, _end: Any, starts: Any, weights: Any, _table: Any
 ) -> Any:
     # Written out because LLVM would otherwise gather the weights into vectors, at twice the time.
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words_type, _, _, starts_type, weights_type, _ = signature.args
-        words, first, count, starts, weights, table = arguments
+        words_type, _, _, _, starts_type, weights_type, _ = signature.args
+        words, first, begin, end, starts, weights, table = arguments
         base = item_pointer(context, builder, weights_type, weights, table)
         total = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 0))
         step = ir.Constant(_WORD, SUMMED_TOGETHER)
-        with cgutils.for_range_slice(builder, ir.Constant(_WORD, 0), count, step, _WORD) as (place, _):
+        with cgutils.for_range_slice(builder, begin, end, step, _WORD) as (place, _):
             indices = item_pointer(context, builder, words_type, words, builder.add(first, place))
             together = builder.load(builder.bitcast(indices, _WORD.as_pointer()), align=_LANE_BYTES)
             table_starts = item_pointer(context, builder, starts_type, starts, place)
@@ -199,11 +206,11 @@ def _sum_entries(
             for k in range(SUMMED_TOGETHER):
                 shifted = builder.lshr(together, ir.Constant(_WORD, 8 * _LANE_BYTES * k))
                 index = builder.zext(builder.trunc(shifted, _LANE), _WORD)
-                begin = builder.sext(builder.load(builder.gep(table_starts, [ir.Constant(_WORD, k)])), _WORD)
-                weight = builder.load(builder.gep(base, [builder.add(begin, index)]))
+                start = builder.sext(builder.load(builder.gep(table_starts, [ir.Constant(_WORD, k)])), _WORD)
+                weight = builder.load(builder.gep(base, [builder.add(start, index)]))
                 partial = builder.add(partial, builder.sext(weight, _WORD))
             builder.store(partial, total)
         return builder.load(total)
 
-    signature = types.int64(words, types.int64, types.int64, starts, weights, types.int64)
+    signature = types.int64(words, types.int64, types.int64, types.int64, starts, weights, types.int64)
     return signature, generate

@@ -21,7 +21,13 @@ from glem.core.compiling.kernels import inlined, overload_of
 from glem.core.compiling.vectors import aligned_words
 from glem.core.configurations.matching.lanes import splat
 from glem.core.evaluation.integers.accumulators import sum_entries
-from glem.core.evaluation.integers.sparse_sums import SparseTables, build_sparse_tables, index_words, sum_of_sparse
+from glem.core.evaluation.integers.sparse_sums import (
+    SparseTables,
+    build_sparse_tables,
+    dense_instances,
+    index_words,
+    sum_of_sparse,
+)
 from glem.core.patterns.patterns import PatternSet
 
 BLOCK = 32
@@ -167,6 +173,24 @@ def _add_multiples(
 
 
 @inlined
+def write_indices(values: Any, tables: PatternTables, words: Any, first: np.int64) -> None:
+    """Write the indices of all pattern instances; arguments are those of :func:`sum_of_patterns`."""
+    for block in range(tables.blocks):
+        begin = np.int64(tables.member_starts[block])
+        end = np.int64(tables.member_starts[np.int64(block) + np.int64(1)])
+        add_multiples(
+            words,
+            first + np.int64(BLOCK) * np.int64(block),
+            tables.places,
+            begin + np.int64(block),
+            tables.members,
+            begin,
+            end - begin,
+            values,
+        )
+
+
+@inlined
 def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: Any, first: np.int64) -> np.int64:
     """Sum of the weights of all pattern instances in a phase.
 
@@ -185,20 +209,9 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
     -------
     int64
     """
-    for block in range(tables.blocks):
-        begin = np.int64(tables.member_starts[block])
-        end = np.int64(tables.member_starts[np.int64(block) + np.int64(1)])
-        add_multiples(
-            words,
-            first + np.int64(BLOCK) * np.int64(block),
-            tables.places,
-            begin + np.int64(block),
-            tables.members,
-            begin,
-            end - begin,
-            values,
-        )
-    total = sum_entries(words, first, tables.instances, tables.starts, tables.weights, phase * tables.entries)
+    write_indices(values, tables, words, first)
+    table = phase * tables.entries
+    total = sum_entries(words, first, np.int64(0), tables.instances, tables.starts, tables.weights, table)
     if tables.sparse.instances > np.int64(0):
         total += sum_of_sparse(words, first + tables.instances, tables.sparse, phase)
     return total
@@ -207,9 +220,9 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
 # -------------------------------------------------------------------------------------------- the tables
 
 
-def build_pattern_tables(patterns: PatternSet, folded: NDArray[np.int16]) -> PatternTables:
-    """Build the tables of some patterns with their weights, int16 [K, weight_count]."""
-    words, dense = index_words(patterns)
+def build_pattern_tables(patterns: PatternSet, folded: NDArray[np.int16], *, apart: bool = False) -> PatternTables:
+    """Build the tables of some patterns with their weights, int16 [K, weight_count]; see :func:`.dense_instances`."""
+    words, dense = index_words(patterns, apart=apart)
     blocks = [words[first : first + BLOCK] for first in range(0, len(words), BLOCK)]
     members = [sorted({feature for word in block for feature in word}) for block in blocks]
     weights, table_starts = unfolded_weights(patterns, folded)
@@ -220,7 +233,7 @@ def build_pattern_tables(patterns: PatternSet, folded: NDArray[np.int16]) -> Pat
         members=np.array([feature for block in members for feature in block], np.int32),
         member_starts=np.cumsum([0, *map(len, members)]).astype(np.int32),
         places=_place_values(patterns, blocks, members),
-        starts=dense_starts(patterns, table_starts, len(blocks) * BLOCK),
+        starts=dense_starts(patterns, table_starts, len(blocks) * BLOCK, apart=apart),
         sparse=build_sparse_tables(patterns, folded),
         weights=np.concatenate([weights.ravel(), np.zeros(_INDEX_VALUES, np.int16)]),
     )
@@ -269,9 +282,12 @@ def unfolded_weights(patterns: PatternSet, folded: NDArray[np.int16]) -> tuple[N
     return weights, starts
 
 
-def dense_starts(patterns: PatternSet, table_starts: NDArray[np.int64], count: int) -> NDArray[np.int32]:
-    """Where the table of each dense instance begins: int32 [count], further ones lead to the weight of zero."""
-    dense = [instance.pattern for instance in patterns.instances if instance.pattern not in patterns.hash_tables]
+def dense_starts(
+    patterns: PatternSet, table_starts: NDArray[np.int64], count: int, *, apart: bool = False
+) -> NDArray[np.int32]:
+    """Where the table of each of the :func:`.dense_instances` begins: int32 [count], others lead to a weight of zero."""
     starts = np.full(count, table_starts[-1], np.int32)
-    starts[: len(dense)] = table_starts[dense]
+    for place, instance in enumerate(dense_instances(patterns, apart=apart)):
+        if instance is not None:
+            starts[place] = table_starts[instance.pattern]
     return starts

@@ -22,9 +22,19 @@ from glem.core.evaluation.integers.pattern_sums import (
     build_pattern_tables,
     sum_of_patterns,
     values_in,
+    write_indices,
 )
-from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
+from glem.core.evaluation.integers.quadratic_sums import (
+    MOST_TERMS,
+    NO_QUADRATIC,
+    QUADRATIC_STEPS,
+    QuadraticTables,
+    build_quadratic_tables,
+    quadratic_score,
+)
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.patterns.patterns import PatternSet
 
@@ -46,12 +56,14 @@ def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
     Returns
     -------
     Evaluator
-        Of :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` where that covers the
-        evaluation, else :func:`recomputing_evaluator`. Its score is the integer sum of the weights of
+        Of :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` (for quadratic ones
+        ``make_quadratic_evaluator``) where that covers the evaluation, else :func:`recomputing_evaluator`. Its score is the integer sum of the weights of
         :meth:`LinearEvaluation.in_play`, in steps of 1 / :attr:`PlayWeights.scale`, within :func:`score_limit`; under
         the logistic link these are log odds, not winning chances.
     """
     make_evaluator = evaluation.learning.make_evaluator
+    if isinstance(evaluation, QuadraticEvaluation):
+        make_evaluator = evaluation.learning.make_quadratic_evaluator
     fast = make_evaluator(evaluation) if make_evaluator is not None else None
     return fast if fast is not None else recomputing_evaluator(evaluation)
 
@@ -102,6 +114,8 @@ class WeightTables(NamedTuple):
         int64 [K].
     active
         The configurations.
+    quadratic
+        The form of a quadratic evaluation; its terms stand in the words from ``index_start`` on, behind the indices.
     span, low, steps
         float64: height and lower bound of a sigmoid link, steps per label unit; span 0 for other links.
     limit
@@ -117,6 +131,7 @@ class WeightTables(NamedTuple):
     linear_weights: NDArray[np.int16]
     bias: NDArray[np.int64]
     active: ActiveTables
+    quadratic: QuadraticTables
     span: np.float64
     low: np.float64
     steps: np.float64
@@ -151,6 +166,12 @@ def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int
 def _score_of_values(words: Any, row: np.int64, data: WeightTables, phase: np.int64) -> np.int64:
     """Score of the position whose feature values begin at a word of the accumulators."""
     values = values_in(words, row, data.features)
+    if data.quadratic.terms > np.int64(0):
+        first = row + data.index_start
+        write_indices(values, data.patterns, words, first)
+        room = first + np.int64(BLOCK) * data.patterns.blocks
+        found = quadratic_score(data.quadratic, values, words, first, room, data.patterns, phase)
+        return min(max(found, -data.limit), data.limit)
     total: np.int64 = data.bias[phase]
     if data.patterns.instances > np.int64(0):
         total += sum_of_patterns(values, data.patterns, phase, words, row + data.index_start)
@@ -218,40 +239,48 @@ def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) 
         ``partial(recomputing_evaluator, plain=True)``.
     """
     learning = evaluation.learning
-    played = evaluation.in_play()
-    limit = score_limit(evaluation, played.scale)
-    data = _weight_tables(evaluation, played, limit)
+    data = _weight_tables(evaluation)
     return Evaluator(
-        name="linear evaluation",
+        name="quadratic evaluation" if data.quadratic.terms else "linear evaluation",
         operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of, plain),
         data=data,
         width=int(data.width),
         phase_count=len(learning.phases),
-        steps_per_unit=played.scale,
-        limit=limit,
+        steps_per_unit=float(data.steps),
+        limit=int(data.limit),
         unit=search_unit(evaluation),
         result_only=evaluation.link == LOGISTIC or not _is_graded(evaluation),
     )
 
 
-def _weight_tables(evaluation: LinearEvaluation, played: PlayWeights, limit: int) -> WeightTables:
+def _weight_tables(evaluation: LinearEvaluation) -> WeightTables:
     features = evaluation.learning.features
     patterns = PatternSet(features, ()) if evaluation.patterns is None else evaluation.patterns
-    tables = build_pattern_tables(patterns, played.patterns)
+    no_weights, quadratic = np.zeros((len(evaluation.bias), 0), np.int16), NO_QUADRATIC
+    linear, bias = no_weights, np.zeros(len(evaluation.bias), np.int64)
+    if isinstance(evaluation, QuadraticEvaluation):
+        steps, configurations = QUADRATIC_STEPS, no_weights
+        quadratic, weights = build_quadratic_tables(evaluation)
+    else:
+        played = evaluation.in_play()
+        steps, configurations = played.scale, played.configurations
+        weights, linear, bias = played.patterns, played.linear, played.bias.astype(np.int64)
+    tables = build_pattern_tables(patterns, weights, apart=bool(quadratic.terms))
     index_start = -(-len(features) // BLOCK) * BLOCK
     is_sigmoid = evaluation.link.span != 0.0 and evaluation.link != LOGISTIC
     return WeightTables(
-        width=np.int64(index_start + BLOCK * int(tables.blocks)),
+        width=np.int64(index_start + BLOCK * int(tables.blocks) + (MOST_TERMS if quadratic.terms else 0)),
         index_start=np.int64(index_start),
         features=np.int64(len(features)),
-        linear_count=np.int64(len(evaluation.linear)),
+        linear_count=np.int64(linear.shape[1]),
         patterns=tables,
         linear=np.array(evaluation.linear, np.int32),
-        linear_weights=played.linear.ravel(),
-        bias=played.bias.astype(np.int64),
-        active=build_active_tables(evaluation.configurations, played.configurations, evaluation.most_specific),
+        linear_weights=linear.ravel(),
+        bias=bias,
+        active=build_active_tables(evaluation.configurations, configurations, evaluation.most_specific),
+        quadratic=quadratic,
         span=np.float64(evaluation.link.span if is_sigmoid else 0.0),
         low=np.float64(evaluation.link.low if is_sigmoid else 0.0),
-        steps=np.float64(played.scale),
-        limit=np.int64(limit),
+        steps=np.float64(steps),
+        limit=np.int64(score_limit(evaluation, steps)),
     )

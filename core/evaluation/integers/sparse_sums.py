@@ -4,6 +4,7 @@ Each half of an instance's features has an index of 16 bits, a word of its own b
 keeps or computes these keeps or computes them all alike. Two words and one lookup give the weight.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import overload_of
 from glem.core.evaluation.integers.accumulators import SUMMED_TOGETHER
+from glem.core.patterns.pattern import Instance
 from glem.core.patterns.patterns import PatternSet
 from glem.core.patterns.sparse_table import join_tables
 
@@ -48,18 +50,35 @@ class SparseTables(NamedTuple):
     entries: NDArray[np.uint32]
 
 
-def index_words(patterns: PatternSet) -> tuple[list[tuple[int, ...]], int]:
+def dense_instances(patterns: PatternSet, *, apart: bool = False) -> list[Instance | None]:
+    """List the dense instances, with None up to a multiple of :data:`.accumulators.SUMMED_TOGETHER`.
+
+    Parameters
+    ----------
+    patterns
+        The patterns.
+    apart
+        Fill up behind the instances of each pattern, so that these can be summed by themselves.
+    """
+    found: list[Instance | None] = []
+    for place, (begin, end) in enumerate(pairwise(patterns.group_starts.tolist())):
+        if place not in patterns.hash_tables:
+            found += patterns.instances[begin:end]
+        if apart:
+            found += [None] * (-len(found) % SUMMED_TOGETHER)
+    return found + [None] * (-len(found) % SUMMED_TOGETHER)
+
+
+def index_words(patterns: PatternSet, *, apart: bool = False) -> tuple[list[tuple[int, ...]], int]:
     """List the features whose joint values the words of a position are indices of.
 
     Returns
     -------
     words, dense
-        Features, the most significant first: one word for each dense instance, empty ones up to a multiple of
-        :data:`.accumulators.SUMMED_TOGETHER`, of which there are ``dense`` together; then two for each sparse instance,
-        for an even number of them.
+        Features, the most significant first: one word for each of the :func:`dense_instances`, of which there are
+        ``dense`` together; then two for each sparse instance, for an even number of them.
     """
-    words = [instance.features for instance in patterns.instances if instance.pattern not in patterns.hash_tables]
-    words += [()] * (-len(words) % SUMMED_TOGETHER)
+    words = [() if instance is None else instance.features for instance in dense_instances(patterns, apart=apart)]
     dense = len(words)
     for instance in patterns.instances:
         if instance.pattern in patterns.hash_tables:

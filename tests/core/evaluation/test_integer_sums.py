@@ -213,8 +213,8 @@ def _change(
     change_row(memory.words, source, target, memory.table, base, first, factor, chosen, others)
 
 
-def _sum_entries(memory: Any, first: Any, count: Any, table: Any) -> Any:
-    return sum_entries(memory.words, first, count, memory.starts, memory.weights, table)
+def _sum_entries(memory: Any, first: Any, begin: Any, end: Any, table: Any) -> Any:
+    return sum_entries(memory.words, first, begin, end, memory.starts, memory.weights, table)
 
 
 @settings(deadline=None, max_examples=60)
@@ -240,12 +240,13 @@ def test_changed_rows(seed: int, places: tuple[int, int, int, int], factor: int,
 @given(
     seed=st.integers(0, 5),
     first=st.integers(0, 2 * ROW_WORDS),
-    count=st.integers(0, ROW_WORDS // SUMMED_TOGETHER),
+    places=st.tuples(*2 * (st.integers(0, ROW_WORDS // SUMMED_TOGETHER),)).map(sorted),
     table=st.integers(0, 1 << 16),
 )
-def test_sums_of_entries(seed: int, first: int, count: int, table: int) -> None:
+def test_sums_of_entries(seed: int, first: int, places: list[int], table: int) -> None:
     memory = _tables(seed)
-    integers = (np.int64(first), np.int64(SUMMED_TOGETHER * count), np.int64(table))
+    begin, end = (np.int64(SUMMED_TOGETHER * place) for place in places)
+    integers = (np.int64(first), begin, end, np.int64(table))
     expected = _sum_entries(memory, *integers)
     for argument in (memory, Borrowed(memory)):
         assert compiled(_sum_entries)(argument, *integers) == expected
