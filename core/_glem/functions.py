@@ -220,10 +220,12 @@ def fit(
     linear
         Let the game's linear features enter.
     baseline
-        Fit only the features of this baseline of the game, linearly.
+        Fit only the features of this baseline of the game, linearly; by ``logistic``, ``fisher`` and ``quadratic``
+        beside patterns that are named.
     method
-        ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it. ``logistic`` and ``fisher`` fit
-        linear features to results, without a penalty (:mod:`~glem.core.fitting.phase_discriminants`).
+        ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it. ``logistic``, ``fisher`` and
+        ``quadratic`` fit linear features, and patterns that are named by tables, to results, without a penalty
+        (:mod:`~glem.core.fitting.phase_discriminants`).
     iterations
         Most iterations; None for 60, 250 for descent.
     link
@@ -273,22 +275,27 @@ def fit(
             raise BadInputError("a prior is fitted with its own configurations, linear features, phases and link")
         learning = before.learning
     if baseline is not None:
-        if patterns is not None or configurations is not None:
+        if (patterns is not None and method not in METHODS) or configurations is not None:
             raise BadInputError("the features of a baseline are fitted alone: name no patterns and no configurations")
         if not learning.baselines.get(baseline):
             known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
-        patterns = "none"
+        patterns = patterns or "none"
     if method in METHODS:
-        others = (patterns or "none", configurations, before, link, count_rules, linear)
-        if others != ("none", None, None, "identity", False, True):
-            raise BadInputError(f"--method {method} fits linear features alone, by their likelihood or their moments")
-        names = learning.baselines[baseline] if baseline is not None else learning.linear
+        others = (configurations, before, link, count_rules, all_active, iterations, l2, smoothing, minimum_matches)
+        if others != (None, None, "identity", False, False, None, 25.0, 0.25, 75) or held_out not in (0, 0.05):
+            raise BadInputError(
+                f"--method {method} knows results, patterns and linear features, and no penalty or prior"
+            )
+        names = learning.baselines[baseline] if baseline is not None else learning.linear if linear else ()
+        valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
         told = {
             "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
             "labels": positions.label_kind, "fitter": method, **(provenance or {}),
         }  # fmt: skip
-        found = fit_phases_by_result(positions, learning, names, method, provenance=told, progress=progress)
+        found = fit_phases_by_result(
+            positions, learning, names, method, patterns=valued, seed=seed, provenance=told, progress=progress
+        )
         if output is not None:
             found.evaluation.save(output)
         if observe is not None:

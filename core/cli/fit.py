@@ -48,9 +48,9 @@ class _Fit(options.Command):
 @options.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
 @options.choice(
     "--method",
-    ["conjugate", "descent", "logistic", "fisher"],
-    "Conjugate gradient, or descent as GLEM describes it; or, of linear features alone, logistic regression or "
-    "Fisher's discriminant on results.",
+    ["conjugate", "descent", "logistic", "fisher", "quadratic"],
+    "Conjugate gradient, or descent as GLEM describes it; or, on results, logistic regression, Fisher's or the "
+    "quadratic discriminant.",
 )
 @options.iterations(None, "; by default 60, 250 for descent")
 @options.choice(
@@ -66,8 +66,9 @@ class _Fit(options.Command):
 def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.
 
-    With --prior, features, phases and link are the prior's, and --patterns are added to its own. --method logistic and
-    fisher fit linear features to who won, with errors by game. To fit the results of games, use `glem tune`.
+    With --prior, features, phases and link are the prior's, and --patterns are added to its own. --method logistic,
+    fisher and quadratic fit linear features to who won, with errors by game, and --patterns by tables that are
+    estimated on half of the games. To fit the results of games, use `glem tune`.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
     a folder that ends in .work.
@@ -128,20 +129,22 @@ def _print_discriminants(training: Any, output: str, count: int) -> None:
     """Print what each phase was fitted to, and weights with their errors by game."""
     for warning in training.warnings:
         tell(f"glem: warning: {warning}")
-    learning, evaluation = training.evaluation.learning, training.evaluation
-    names = [*(learning.features[place].name for place in evaluation.linear), "constant"]
-    fits = [
+    evaluation = training.evaluation
+    phases, names = evaluation.learning.phases.names, [*evaluation.terms, "constant"]
+    told = None if evaluation.coefficients is None else evaluation.coefficients.tolist()
+    fits: list[dict[str, Any] | None] = [
         model
         and {
             "positions": model.rows,
             "games": model.games,
             "log_loss": -model.log_likelihood / model.trials,
-            "weights": dict(zip(names, evaluation.weights[number].tolist(), strict=True)),
-            "errors": dict(zip(names, errors.tolist(), strict=True)),
+            "weights": dict(zip(names, told[0][number], strict=True)),
+            "errors": dict(zip(names, told[1][number], strict=True)),
         }
-        for number, (model, errors) in enumerate(zip(training.models, training.errors, strict=True))
+        for number, model in enumerate(training.models)
+        if told is not None
     ]
-    fitted = [(name, fit) for name, fit in zip(learning.phases.names, fits, strict=True) if fit]
+    fitted = [(name, fit) for name, fit in zip(phases, fits, strict=False) if fit]
     table = Table(
         "Weights in log odds, with standard errors by game",
         ("", *(name for name, _ in fitted)),
@@ -154,4 +157,6 @@ def _print_discriminants(training: Any, output: str, count: int) -> None:
             ),
         ],
     )
-    print_result({"output": output, "positions": count, "fits": fits}, (table, f"wrote {output}"))
+    print_result(
+        {"output": output, "positions": count, "fits": fits}, (*([table] if fitted else []), f"wrote {output}")
+    )

@@ -331,7 +331,7 @@ class LinearEvaluation:
     # --------------------------------------------------------------------------------------- prediction
 
     def terms_of_values(self, values: NDArray[np.int16], phase: NDArray[Any]) -> NDArray[np.float32]:
-        """What each of the :attr:`terms` adds: float32 [T, N]; arguments as of :meth:`sums_of_values`."""
+        """Sum up what each of the :attr:`terms` adds: float32 [T, N]; arguments as of :meth:`sums_of_values`."""
         phase = np.ascontiguousarray(phase, np.uint8)
         found = np.zeros((len(self.terms), len(phase)), np.float32)
         if self.patterns is not None:

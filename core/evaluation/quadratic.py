@@ -42,8 +42,8 @@ class QuadraticEvaluation(LinearEvaluation):
     Raises
     ------
     BadInputError
-        Shapes do not fit, a number is not finite, the link is another sigmoid than the logistic one, or there are sparse
-        patterns or configurations.
+        There are no terms, shapes do not fit, a number is not finite, the link is another sigmoid than the logistic
+        one, or there are sparse patterns or configurations.
     """
 
     slopes: Weights = field(factory=no_weights)
@@ -60,6 +60,8 @@ class QuadraticEvaluation(LinearEvaluation):
         if self.link not in (IDENTITY, LOGISTIC):
             raise BadInputError(f"a quadratic evaluation has no {self.link.name} link")
         count = len(self.terms)
+        if not count:
+            raise BadInputError("a quadratic evaluation has no terms")
         for name, shape in (("slopes", (len(self.bias), count)), ("squares", (len(self.bias), count, count))):
             array = np.ascontiguousarray(getattr(self, name), np.float32)
             if array.shape != shape or not np.isfinite(array).all():

@@ -1,5 +1,11 @@
-"""Logistic regression and Fisher's discriminant on the positions of a game, phase by phase (Buro 1995, section 4)."""
+"""Logistic regression, Fisher's and the quadratic discriminant on the positions of a game, phase by phase (Buro 1995).
 
+Terms are linear features, and patterns by tables: what an instance holds counts as the share of other games that were
+won with it (section 4). Each phase is fitted to its positions and those of adjacent phases, as its tables are.
+"""
+
+import math
+import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,16 +14,49 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.quadratic import QuadraticEvaluation
+from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.learning import Learning
-from glem.core.fitting.discriminants import LinearModel, Sample, fit_fisher, fit_logistic, fit_with_remedies
+from glem.core.fitting.discriminants import (
+    LinearModel,
+    QuadraticModel,
+    Sample,
+    fit_fisher,
+    fit_logistic,
+    fit_quadratic,
+    fit_with_remedies,
+)
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
-METHODS: Mapping[str, Callable[[Sample], LinearModel]] = {"logistic": fit_logistic, "fisher": fit_fisher}
+METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
+    "logistic": fit_logistic,
+    "fisher": fit_fisher,
+    "quadratic": fit_quadratic,
+}
 """Methods of ``glem fit`` that this module has."""
+
+TABLE_SHARE = 0.5
+"""Share of the games that tables are estimated on; the discriminants are fitted to the others."""
+
+_UNDECIDED = 20.0
+"""Drawn positions that are added to those of each content of a pattern."""
+_IN_MEMORY = 1 << 28
+
+
+@kernel
+def _count(indices: Any, offsets: Any, phases: Any, trials: Any, won: Any, sums: Any) -> None:
+    for instance in range(indices.shape[0]):
+        column = indices[instance]
+        for row in range(indices.shape[1]):
+            place = offsets[instance] + column[row]
+            sums[0, phases[row], place] += trials[row]
+            sums[1, phases[row], place] += trials[row] * won[row]
 
 
 @define(frozen=True, eq=False)
@@ -27,19 +66,206 @@ class PhaseDiscriminants:
     Parameters
     ----------
     evaluation
-        Linear features under the logistic link.
+        Under the logistic link: linear or quadratic.
     models
-        By phase; None where a phase has the weights of the nearest one.
-    errors
-        float64 [K, L + 1]: standard errors of the weights by game, the constant last; nan where there is no fit.
+        By phase; None where a phase has the coefficients of the nearest one.
     warnings
         What was left out or corrected, with the phase.
     """
 
     evaluation: LinearEvaluation
-    models: tuple[LinearModel | None, ...]
-    errors: NDArray[np.float64]
+    models: tuple[LinearModel | QuadraticModel | None, ...]
     warnings: tuple[str, ...]
+
+
+def shares_of_wins(positions: Positions) -> NDArray[np.float64]:
+    """Shares of the trials won, 1, 0.5 or 0 by the signs of the labels: float64 [N]."""
+    found: NDArray[np.float64] = (positions.result.astype(np.float64) + 1) / 2
+    return found
+
+
+def estimate_tables(positions: Positions, learning: Learning, patterns: PatternSet) -> NDArray[np.float32]:
+    """Estimate how likely a win is, above one half, with each content of patterns in each phase.
+
+    Parameters
+    ----------
+    positions
+        Of games that the discriminants are not fitted to: of their own games, contents that are rare would say more
+        than they know.
+    learning
+        Features and phases, K.
+    patterns
+        The patterns.
+
+    Returns
+    -------
+    weights
+        float32 [K, weight_count]: wins less half the positions, of the phase and its neighbours, over their number
+        and :data:`_UNDECIDED` more.
+    """
+    sums = np.zeros((2, len(learning.phases), patterns.weight_count))
+    won, trials = shares_of_wins(positions), positions.weight.astype(np.float64)
+    for rows in blocks_of(len(positions)):
+        block = rows_of(positions.positions, rows)
+        indices = patterns.indices(learning.features.values(block))
+        _count(indices, patterns.column_offsets, learning.phases.of(block), trials[rows], won[rows], sums)
+    pooled = sums.copy()
+    pooled[:, 1:] += sums[:, :-1]
+    pooled[:, :-1] += sums[:, 1:]
+    shares: NDArray[np.float32] = ((pooled[1] - pooled[0] / 2) / (pooled[0] + _UNDECIDED)).astype(np.float32)
+    shares[:, patterns.null_weights] = 0
+    return shares
+
+
+def terms_to_combine(
+    positions: Positions, learning: Learning, names: tuple[str, ...], patterns: PatternSet | None
+) -> LinearEvaluation:
+    """Make the terms that discriminants combine, as an evaluation that adds them up.
+
+    Parameters
+    ----------
+    positions
+        What the tables of the patterns are estimated on.
+    learning
+        Features and phases.
+    names
+        Linear features.
+    patterns
+        Patterns, if any.
+    """
+    phases = len(learning.phases)
+    return LinearEvaluation(
+        learning,
+        np.zeros(phases, np.float32),
+        LOGISTIC,
+        patterns=patterns,
+        pattern_weights=np.zeros((phases, 0), np.float32)
+        if patterns is None
+        else estimate_tables(positions, learning, patterns),
+        linear=tuple(learning.features.index(name) for name in names),
+        linear_weights=np.ones((phases, len(names)), np.float32),
+    )
+
+
+@define(frozen=True, eq=False)
+class TermRows:
+    """Terms of positions in the order of their phases, so that a phase and its neighbours are one slice.
+
+    Parameters
+    ----------
+    terms
+        The T terms.
+    values
+        float32 [N, T], on disk where they are many.
+    won, trials
+        float64 [N].
+    game
+        uint64 [N]: keys.
+    starts
+        int64 [K + 1]: where each phase begins.
+    """
+
+    terms: LinearEvaluation
+    values: NDArray[np.float32]
+    won: NDArray[np.float64]
+    trials: NDArray[np.float64]
+    game: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, terms: LinearEvaluation, positions: Positions, progress: Progress = SILENT) -> "TermRows":
+        """Compute the terms of positions."""
+        learning = terms.learning
+        phase = learning.phases.of(positions.positions)
+        order = np.argsort(phase, kind="stable")
+        shape = (len(order), len(terms.terms))
+        values: NDArray[np.float32]
+        if math.prod(shape) * 4 <= _IN_MEMORY:
+            values = np.empty(shape, np.float32)
+        else:
+            # The file has no name, and goes with the array.
+            values = np.memmap(tempfile.TemporaryFile(), np.float32, shape=shape)  # noqa: SIM115
+        with progress("computing terms", len(order)) as task:
+            for rows in blocks_of(len(order)):
+                chosen = order[rows]
+                block = rows_of(positions.positions, chosen)
+                values[rows] = terms.terms_of_values(learning.features.values(block), phase[chosen]).T
+                task.advance(rows.stop - rows.start)
+        starts = np.searchsorted(phase[order], np.arange(len(learning.phases) + 1))
+        trials = positions.weight[order].astype(np.float64)
+        return cls(terms, values, shares_of_wins(positions)[order], trials, positions.game_key[order], starts)
+
+    def near(self, phase: int) -> slice:
+        """Rows of a phase and of its neighbours."""
+        return slice(int(self.starts[max(phase - 1, 0)]), int(self.starts[min(phase + 2, len(self.starts) - 1)]))
+
+
+def fit_rows(
+    rows: TermRows,
+    method: str = "logistic",
+    *,
+    provenance: Mapping[str, str] | None = None,
+    progress: Progress = SILENT,
+) -> PhaseDiscriminants:
+    """Fit a discriminant to each phase; arguments and errors are those of :func:`fit_phases_by_result`."""
+    terms, names = rows.terms, rows.terms.terms
+    phases = terms.learning.phases
+    count, width = len(phases), len(names)
+    constants, slopes, squares = np.zeros(count), np.zeros((count, width)), np.zeros((count, width, width))
+    errors = np.full((count, width + 1), np.nan)
+    models: list[LinearModel | QuadraticModel | None] = [None] * count
+    warnings: list[str] = []
+    with progress(f"fitting phases, {method}", count) as task:
+        for number, name in enumerate(phases.names):
+            part = rows.near(number)
+            columns: dict[str, Any] = {"trials": rows.trials[part], "game": rows.game[part]}
+            try:
+                fitted = fit_with_remedies(METHODS[method], rows.values[part], rows.won[part], names, **columns)
+            except BadInputError as error:
+                warnings.append(f"{name} takes the weights of the nearest phase: {error}")
+            else:
+                model, kept, notes = fitted
+                models[number] = model
+                warnings.extend(f"{name}: {note}" for note in notes)
+                if isinstance(model, LinearModel):
+                    slopes[number, kept], constants[number] = model.weights[:-1], model.weights[-1]
+                    errors[number, [*kept, -1]] = model.errors()
+                else:
+                    slopes[number, kept], constants[number] = model.linear, model.constant
+                    squares[number][np.ix_(kept, kept)] = model.squares
+            task.advance()
+    fitted_phases = [number for number, model in enumerate(models) if model is not None]
+    if not fitted_phases:
+        raise BadInputError(f"no phase could be fitted; {warnings[0] if warnings else 'there are no positions'}")
+    nearest = [min(fitted_phases, key=lambda number: (abs(number - own), -number)) for own in range(count)]
+    common: dict[str, Any] = {
+        "learning": terms.learning,
+        "bias": constants[nearest].astype(np.float32),
+        "link": LOGISTIC,
+        "patterns": terms.patterns,
+        "linear": terms.linear,
+        "provenance": dict(provenance or {}),
+    }
+    slopes = slopes[nearest]
+    if METHODS[method] is fit_quadratic:
+        evaluation: LinearEvaluation = QuadraticEvaluation(
+            **common,
+            pattern_weights=terms.pattern_weights,
+            linear_weights=terms.linear_weights,
+            slopes=slopes.astype(np.float32),
+            squares=squares[nearest].astype(np.float32),
+        )
+    else:
+        sizes: Any = () if terms.patterns is None else terms.patterns.weight_sizes
+        by_pattern = np.repeat(slopes[:, : len(sizes)], sizes, axis=1)
+        coefficients = np.stack([np.column_stack([slopes, constants[nearest]]), errors]).astype(np.float32)
+        evaluation = LinearEvaluation(
+            **common,
+            pattern_weights=(terms.pattern_weights * by_pattern).astype(np.float32),
+            linear_weights=slopes[:, len(sizes) :].astype(np.float32),
+            coefficients=coefficients,
+        )
+    return PhaseDiscriminants(evaluation, tuple(models), tuple(warnings))
 
 
 def fit_phases_by_result(
@@ -48,10 +274,12 @@ def fit_phases_by_result(
     names: tuple[str, ...],
     method: str = "logistic",
     *,
+    patterns: PatternSet | None = None,
+    seed: int = 0,
     provenance: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
 ) -> PhaseDiscriminants:
-    """Fit the weights of linear features to results: each phase to its positions and those of adjacent phases.
+    """Fit discriminants of linear features, and of patterns by tables, to results.
 
     Parameters
     ----------
@@ -60,9 +288,14 @@ def fit_phases_by_result(
     learning
         Features and phases of their game.
     names
-        The L features.
+        Linear features.
     method
         One of :data:`METHODS`.
+    patterns
+        Patterns, if any; their tables are estimated on the positions of :data:`TABLE_SHARE` of the games, and the
+        discriminants are fitted to the others.
+    seed
+        Chooses these games.
     provenance
         Kept in the evaluation.
     progress
@@ -71,43 +304,16 @@ def fit_phases_by_result(
     Raises
     ------
     BadInputError
-        No features or positions, or no phase that could be fitted.
+        No terms or positions, or no phase that could be fitted.
     """
-    if not names:
-        raise BadInputError(f"--method {method} fits linear features, and there are none")
-    items = [learning.features.index(name) for name in names]
-    phase = learning.phases.of(positions.positions).astype(np.int64)
-    won = (positions.result.astype(np.float64) + 1) / 2
-    count = len(learning.phases)
-    weights, errors = np.zeros((count, len(items) + 1)), np.full((count, len(items) + 1), np.nan)
-    models: list[LinearModel | None] = [None] * count
-    warnings: list[str] = []
+    if not names and not patterns:
+        raise BadInputError(f"--method {method} fits linear features and patterns, and there are none")
+    warnings: tuple[str, ...] = ()
     if (positions.weight > 1).any():
-        warnings.append("merged positions have mean results, of which only the sign counts: make them without --merge")
-    with progress("fitting phases", count) as task:
-        for number, name in enumerate(learning.phases.names):
-            rows = np.flatnonzero((np.abs(phase - number) <= 1) & (positions.weight > 0))
-            columns: dict[str, Any] = {"trials": positions.weight[rows], "game": positions.game_key[rows]}
-            features = learning.features.values(rows_of(positions.positions, rows))[:, items].astype(np.float32)
-            try:
-                model, kept, notes = fit_with_remedies(METHODS[method], features, won[rows], names, **columns)
-            except BadInputError as error:
-                warnings.append(f"{name} takes the weights of the nearest phase: {error}")
-            else:
-                models[number] = model
-                weights[number, [*kept, -1]], errors[number, [*kept, -1]] = model.weights, model.errors()
-                warnings.extend(f"{name}: {note}" for note in notes)
-            task.advance()
-    fitted = [number for number, model in enumerate(models) if model is not None]
-    if not fitted:
-        raise BadInputError(f"no phase could be fitted; {warnings[0] if warnings else 'there are no positions'}")
-    nearest = [min(fitted, key=lambda number: (abs(number - own), -number)) for own in range(count)]
-    evaluation = LinearEvaluation(
-        learning,
-        weights[nearest, -1].astype(np.float32),
-        LOGISTIC,
-        linear=tuple(items),
-        linear_weights=weights[nearest, :-1].astype(np.float32),
-        provenance=dict(provenance or {}),
-    )
-    return PhaseDiscriminants(evaluation, tuple(models), errors, tuple(warnings))
+        warnings = ("merged positions have mean results, of which only the sign counts: make them without --merge",)
+    mine = positions
+    if patterns is not None:
+        mine, positions = positions.split_by_game(TABLE_SHARE, seed)
+    terms = terms_to_combine(positions, learning, names, patterns)
+    found = fit_rows(TermRows.of(terms, mine, progress), method, provenance=provenance, progress=progress)
+    return PhaseDiscriminants(found.evaluation, found.models, (*warnings, *found.warnings))

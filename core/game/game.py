@@ -243,6 +243,9 @@ class Game:
     search_functions
         Dual functions for searching single positions, by operation name. They may replace rules by faster ones of the
         same results (``legal_moves``, ``play``), and add those of :mod:`glem.core.game.optional_operations`.
+    quiescence
+        Further functions ``tactical_moves``, by name: a player may ask for one (``quiescence=NAME``) in place of the
+        game's own, or where the game has none.
     make_solver
         Optional ``(evaluator=None, table_mb=64) -> Solver``: exact values of positions near the end
         (:mod:`glem.core.game.solver`); the evaluator, if any, only orders moves. Without it, the search solves a
@@ -292,6 +295,7 @@ class Game:
     record_formats: Mapping[str, RecordFormat] = field(factory=dict)
     position_formats: Mapping[str, PositionFormat] = field(factory=dict)
     search_functions: Mapping[str, Callable[..., Any]] = field(factory=dict)
+    quiescence: Mapping[str, Callable[..., Any]] = field(factory=dict)
     make_solver: Callable[..., Solver] | None = None
     protocols: Mapping[str, Protocol] = field(factory=dict)
     external_players: Mapping[str, ExternalPlayers] = field(factory=dict)
@@ -301,6 +305,7 @@ class Game:
     """The rules as one value for generic code."""
     search_rules: Operations = field(init=False, repr=False)
     """The rules as the search uses them: :attr:`rules`, replaced and extended by :attr:`search_functions`."""
+    _quiet_rules: Mapping[str, Operations] = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         refuse(f"game {self.name!r}", [*kind_problems(self), *game_problems(self)])
@@ -308,9 +313,27 @@ class Game:
         object.__setattr__(self, "rules", Operations(self.name, functions))
         searching = {**functions, **self.search_functions}
         object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))
+        quiet = {
+            name: Operations(f"{self.name}-search-{name}", {**searching, "tactical_moves": function})
+            for name, function in self.quiescence.items()
+        }
+        object.__setattr__(self, "_quiet_rules", {"": self.search_rules, **quiet})
 
     def __repr__(self) -> str:
         return f"Game({self.name!r})"
+
+    def search_rules_with(self, quiescence: str) -> Operations:
+        """Return :attr:`search_rules` with another :attr:`quiescence`; "" for the game's own.
+
+        Raises
+        ------
+        BadInputError
+            The game has none of that name.
+        """
+        if quiescence not in self._quiet_rules:
+            known = ", ".join(self.quiescence) or "none"
+            raise BadInputError(f"{self.title} has no quiescence {quiescence!r}; it has: {known}")
+        return self._quiet_rules[quiescence]
 
     @property
     def position_type(self) -> type[Any]:

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
+from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import ExternalPlayers, Game
@@ -79,6 +80,8 @@ class PlayerSpec:
     probcut
         File of the parameters of the selective search, or ``default`` for those that the game's plugin ships; "" for
         these where the evaluation is the plugin's too, else for none.
+    quiescence
+        Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
     table_mb
         Size of the transposition table and of the solver's, in MiB.
     seed
@@ -97,6 +100,7 @@ class PlayerSpec:
     result_from: int = 0
     selective: bool = True
     probcut: str = ""
+    quiescence: str = ""
     table_mb: int = 16
     seed: int = 0
     options: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs)
@@ -137,7 +141,7 @@ class PlayerSpec:
         BadInputError
             An evaluation is unknown or another game's, or the game has no solver.
         """
-        self._check_solver(game)
+        self._check_game(game)
         return attrs.evolve(self, digest=_data_digest(self, game))
 
     def check(self, game: Game) -> None:
@@ -148,11 +152,12 @@ class PlayerSpec:
         BadInputError
             The game has no solver, or the data have changed.
         """
-        self._check_solver(game)
+        self._check_game(game)
         if self.digest and self.digest != _data_digest(self, game):
             raise BadInputError(f"player {self.name!r}: {self.evaluation} is not what it was when the work began")
 
-    def _check_solver(self, game: Game) -> None:
+    def _check_game(self, game: Game) -> None:
+        game.search_rules_with(self.quiescence)
         if (self.solve_from or self.result_from) and not can_solve(game):
             raise BadInputError(
                 f"player {self.name!r}: {game.title} cannot be solved, it has neither a solver nor the search function "
@@ -185,9 +190,8 @@ class PlayerSpec:
     def to_json(self) -> dict[str, Any]:
         """Everything that determines the player's moves, as plain JSON values."""
         value = attrs.asdict(self)
-        if not self.options:
-            del value["options"]
-        return value
+        # Records from before there were such options go on.
+        return {name: item for name, item in value.items() if item or name not in ("options", "quiescence")}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PlayerSpec:
@@ -216,6 +220,8 @@ def _data_digest(spec: PlayerSpec, game: Game) -> str:
     ]
     if evaluation.configurations is not None:
         arrays += [evaluation.configurations.relations, evaluation.configurations.offsets]
+    if isinstance(evaluation, QuadraticEvaluation):
+        arrays += [evaluation.slopes, evaluation.squares]
     probcut = spec.load_probcut(game) if spec.kind == SEARCH else None
     if probcut is not None:
         text += f"{probcut.threshold};"
@@ -291,6 +297,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "solve": ("solve_from", _whole, "a number of moves left"),
     "result": ("result_from", _whole, "a number of moves left"),
     "probcut": ("probcut", _path, "off, on, default or a file"),
+    "quiescence": ("quiescence", str, "a name of the game's"),
     "table": ("table_mb", _whole, "MiB"),
     "seed": ("seed", _whole, "a number"),
     "depth": ("depth", _whole, "a number of plies"),
@@ -311,8 +318,9 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         Comma-separated ``option=value``: ``name``, ``kind``, ``evaluation``, ``depth``, ``nodes``, ``seconds`` (a
         move), ``clock`` (seconds a game, ``60+0.5`` with an increment), ``solve`` and ``result`` (moves left from which
         on positions are solved exactly or for win, draw and loss), ``probcut`` (a file, ``default``, or ``off`` for
-        full-width search), ``table`` (MiB), ``seed``. The first one may be a kind, an evaluation or a program of others
-        alone; a program may have further options, which its protocol reads. A path with a comma stands in quotes.
+        full-width search), ``quiescence`` (a name of the game's), ``table`` (MiB), ``seed``. The first one may be a
+        kind, an evaluation or a program of others alone; a program may have further options, which its protocol reads.
+        A path with a comma stands in quotes.
     limits
         Limits of a searching player that names none of its own.
 

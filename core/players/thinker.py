@@ -69,7 +69,9 @@ class Thinker:
         self.evaluation = load_value(spec.evaluation, game)
         self.evaluator = evaluator_of(self.evaluation)
         settings = SearchSettings(
-            table_mb=spec.table_mb if table_mb is None else table_mb, probcut=spec.load_probcut(game)
+            table_mb=spec.table_mb if table_mb is None else table_mb,
+            probcut=spec.load_probcut(game),
+            quiescence=spec.quiescence,
         )
         self.searcher = Searcher(game, self.evaluator, settings)
         self._solver: Solver | None = None

@@ -76,12 +76,15 @@ class SearchSettings:
     order_depth
         Least remaining depth at which moves are sorted by their static scores; None for 4, or never in a game with
         tactical moves. Affects only nodes.
+    quiescence
+        Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
     """
 
     table_mb: int = 16
     probcut: ProbCut | None = None
     aspiration: int | None = None
     order_depth: int | None = None
+    quiescence: str = ""
 
     def __attrs_post_init__(self) -> None:
         if not 0 <= self.table_mb <= 1 << 20:
@@ -132,6 +135,7 @@ class Searcher:
         self.evaluator = evaluator
         self.settings = SearchSettings() if settings is None else settings
         self.plain = plain
+        self.rules = game.search_rules_with(self.settings.quiescence)
         self.state = self._new_state()
         """Memory of the searches, for those who call the kernel themselves."""
         self.clear()
@@ -279,7 +283,7 @@ class Searcher:
         left = [move for move in moves if move not in set(exclude)]
         if moves and not left:
             raise BadInputError("no legal move is left: all are excluded")
-        rules = self.game.search_rules
+        rules = self.rules
         return _Root(
             position=position,
             window=(max(low, -infinity), min(high, infinity)),
@@ -323,7 +327,7 @@ class Searcher:
 
     def _earlier(self, position: Any, previous: Sequence[Any]) -> Sequence[Any]:
         """Earlier positions that may occur again after the root."""
-        rules = self.game.search_rules
+        rules = self.rules
         reach = int(rules["reversible_plies"](position)) if "reversible_plies" in rules else 0
         return previous[max(0, len(previous) - min(reach, _EARLIER_POSITIONS)) :]
 
@@ -406,7 +410,7 @@ class Searcher:
         # The kernel looks at its limits before anything else.
         state.counters[AT.NEXT_POLL] = state.counters[AT.NODES]
         integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
-        rules, evaluator = self.game.search_rules, self.evaluator.operations
+        rules, evaluator = self.rules, self.evaluator.operations
         if not self._is_ready:
             self._translate_rules(position)
             self._is_ready = True
@@ -414,14 +418,14 @@ class Searcher:
 
     def _translate_rules(self, position: Any) -> None:
         """Begin with what a second process leaves that works at :meth:`translate_leaves`."""
-        rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
+        rules, evaluator, integer = self.rules, self.evaluator.operations, np.int64(0)
         if not self.plain and not is_made(negascout, rules, evaluator, self.borrowed, position, *[integer] * 4):
             translate(score_by_table, rules, self.borrowed, position, *[integer] * 4)
             translate(listed, rules, self.borrowed, position, integer)
 
     def translate_leaves(self) -> None:
         """Do a part of a compilation: the evaluation and quiescence; see :func:`.kernels.translate`."""
-        rules, evaluator, integer = self.game.search_rules, self.evaluator.operations, np.int64(0)
+        rules, evaluator, integer = self.rules, self.evaluator.operations, np.int64(0)
         position = self.game.initial_position
         translate(static_score_at, evaluator, self.borrowed, position, integer)
         if "tactical_moves" in rules:

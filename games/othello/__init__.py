@@ -103,6 +103,7 @@ OTHELLO = Game(
     record_formats={known.name: known for known in _RECORD_FORMATS},
     position_formats={known.name: known for known in _POSITION_FORMATS},
     search_functions=single.SEARCH_FUNCTIONS,
+    quiescence={"corners": single.corner_moves},
     make_solver=EndgameSolver,
     protocols={nboard.NBOARD.name: nboard.NBOARD},
     external_players={NBOARD_PLAYERS.name: NBOARD_PLAYERS},

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import overload_of, popcount
+from glem.core.compiling.kernels import ONE, ZERO, overload_of, popcount, trailing_zeros
 from glem.core.compiling.operations import bound
 from glem.games.othello import rules
 
@@ -180,6 +180,17 @@ def move_order(position: rules.Position, move: int, after: rules.Position) -> in
 def plies_left(position: rules.Position) -> int:
     """Count the empty squares."""
     return 64 - popcount(position.own | position.opponent)
+
+
+def corner_moves(position: rules.Position, moves: Any, start: int) -> int:
+    """Write the moves into corners; they come to an end, for there are four."""
+    places = mobility_one(position.own, position.opponent) & rules.CORNERS
+    count = 0
+    while places != ZERO:
+        moves[start + count] = trailing_zeros(places)
+        count += 1
+        places &= places - ONE
+    return count
 
 
 SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {

@@ -22,5 +22,18 @@ LOGISTELLO: Mapping[str, tuple[str, ...]] = {
 }
 """Logistello's 46 instances (GLEM, Fig. 7): lines, edge with both X-squares, 2x5 and 3x3 corners."""
 
-PATTERN_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"logistello": LOGISTELLO}
+LOGISTELLO_1995: Mapping[str, tuple[str, ...]] = {
+    "edge": _squares("a1 b1 c1 d1 e1 f1 g1 h1"),
+    **{name: LOGISTELLO[name] for name in ("row_2", "row_3", "row_4", "edge_2x")},
+    "diagonal_3": _squares("a3 b2 c1"),
+    **{name: LOGISTELLO[name] for name in LOGISTELLO if name.startswith("diagonal")},
+}
+"""Lines, most diagonals, and edges with their X-squares: eleven tables, as many as Logistello had in 1995 (Buro 1995,
+section 4). Which they were, the paper does not say.
+"""
+
+PATTERN_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "logistello": LOGISTELLO,
+    "logistello-1995": LOGISTELLO_1995,
+}
 """Named sets; the first is the default."""

@@ -179,9 +179,7 @@ def sum_entries(
 
 
 @overload_of(sum_entries)
-def _overload_sum_entries(
-    words: Any, first: Any, begin: Any, end: Any, starts: Any, weights: Any, table: Any
-) -> Any:
+def _overload_sum_entries(words: Any, first: Any, begin: Any, end: Any, starts: Any, weights: Any, table: Any) -> Any:
     return lambda words, first, begin, end, starts, weights, table: _sum_entries(
         words, first, begin, end, starts, weights, table
     )

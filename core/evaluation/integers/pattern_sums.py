@@ -285,7 +285,7 @@ def unfolded_weights(patterns: PatternSet, folded: NDArray[np.int16]) -> tuple[N
 def dense_starts(
     patterns: PatternSet, table_starts: NDArray[np.int64], count: int, *, apart: bool = False
 ) -> NDArray[np.int32]:
-    """Where the table of each of the :func:`.dense_instances` begins: int32 [count], others lead to a weight of zero."""
+    """Where the table of each of the :func:`.dense_instances` begins: int32 [count]; others lead to a weight of 0."""
     starts = np.full(count, table_starts[-1], np.int32)
     for place, instance in enumerate(dense_instances(patterns, apart=apart)):
         if instance is not None:

@@ -10,8 +10,16 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
-from glem.core.fitting.discriminants import Sample
-from glem.core.fitting.phase_discriminants import METHODS, PhaseDiscriminants, fit_phases_by_result
+from glem.core.fitting.discriminants import LinearModel, QuadraticModel, Sample
+from glem.core.fitting.phase_discriminants import (
+    METHODS,
+    TABLE_SHARE,
+    PhaseDiscriminants,
+    estimate_tables,
+    fit_phases_by_result,
+    terms_to_combine,
+)
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.functions import fit
 
@@ -30,7 +38,17 @@ def positions(learning: Learning) -> Positions:
     return sample.select(np.arange(40_000))
 
 
-@pytest.mark.parametrize("method", METHODS)
+def coefficients_of(found: PhaseDiscriminants) -> Any:
+    assert found.evaluation.coefficients is not None
+    return found.evaluation.coefficients[0]
+
+
+def errors_of(found: PhaseDiscriminants) -> Any:
+    assert found.evaluation.coefficients is not None
+    return found.evaluation.coefficients[1]
+
+
+@pytest.mark.parametrize("method", ["logistic", "fisher"])
 def test_a_phase_is_fitted_to_its_positions_and_those_of_its_neighbours(
     learning: Learning, positions: Positions, method: str
 ) -> None:
@@ -41,11 +59,12 @@ def test_a_phase_is_fitted_to_its_positions_and_those_of_its_neighbours(
     features = learning.features.values(near.positions)[:, items].astype(float)
     won = np.where(near.label > 0, 1.0, np.where(near.label < 0, 0.0, 0.5))
     expected = METHODS[method](Sample.of_arrays(features, won, trials=near.weight, game=near.game_key))
+    assert isinstance(expected, LinearModel)
     np.testing.assert_allclose(found.evaluation.weights[7], expected.weights, rtol=1e-5)
-    np.testing.assert_allclose(found.errors[7], expected.errors(), rtol=1e-6)
+    np.testing.assert_allclose(errors_of(found)[7], expected.errors(), rtol=1e-6)
     odds = found.evaluation.sums(near.positions)
     np.testing.assert_allclose(found.evaluation.predict(near.positions), 1 / (1 + np.exp(-odds)), rtol=1e-5)
-    assert found.evaluation.weights[8, 2] > 5 * found.errors[8, 2]  # a corner wins games
+    assert found.evaluation.weights[8, 2] > 5 * errors_of(found)[8, 2]  # a corner wins games
 
 
 def test_features_that_say_nothing_in_a_phase_are_named(learning: Learning, positions: Positions) -> None:
@@ -54,7 +73,7 @@ def test_features_that_say_nothing_in_a_phase_are_named(learning: Learning, posi
     found = fit_phases_by_result(positions.select(~early | (corners == 0)), learning, NAMES)
     assert found.warnings[0] == "4-16: feature 'corners' is constant; fitted without it"
     assert found.evaluation.weights[0, 2] == 0
-    assert np.isnan(found.errors[0, 2])
+    assert np.isnan(errors_of(found)[0, 2])
 
 
 def test_phases_without_games_of_both_kinds_take_the_nearest_weights(learning: Learning, positions: Positions) -> None:
@@ -77,6 +96,7 @@ def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_pa
     loaded = LinearEvaluation.load(path)
     np.testing.assert_array_equal(loaded.predict(positions.positions), fitted.predict(positions.positions))
     assert loaded.provenance["fitter"] == "logistic"
+    np.testing.assert_array_equal(loaded.coefficients, fitted.coefficients)
 
 
 def test_merged_positions_get_a_warning(learning: Learning, positions: Positions) -> None:
@@ -87,8 +107,53 @@ def test_merged_positions_get_a_warning(learning: Learning, positions: Positions
 
 
 @pytest.mark.parametrize(
-    "more", [{"patterns": "logistello"}, {"prior": "default"}, {"link": "sigmoid"}, {"linear": False}]
+    "more", [{"l2": 1.0}, {"prior": "default"}, {"link": "sigmoid"}, {"held_out": 0.5}, {"iterations": 3}]
 )
-def test_it_fits_nothing_but_linear_features(positions: Positions, more: dict[str, Any]) -> None:
-    with pytest.raises(BadInputError, match="--method fisher fits linear features alone"):
+def test_it_refuses_what_it_does_without(positions: Positions, more: dict[str, Any]) -> None:
+    with pytest.raises(BadInputError, match="--method fisher knows results, patterns and linear features"):
         fit(positions, method="fisher", **more)
+    with pytest.raises(BadInputError, match="there are none"):
+        fit(positions, method="fisher", linear=False)
+
+
+def test_tables_are_the_shares_of_wins_of_phase_and_neighbours(learning: Learning, positions: Positions) -> None:
+    patterns = PatternSet.from_names(learning.features, {"corner": ("a1", "b1", "b2")})
+    tables = estimate_tables(positions, learning, patterns)
+    phase = learning.phases.of(positions.positions).astype(int)
+    indices = patterns.indices(learning.features.values(positions.positions))
+    for number in (0, 6, 12):
+        near = np.abs(phase - number) <= 1
+        for weight in range(patterns.weight_count):
+            # A position counts once for each instance with this content.
+            times = (indices[:, near] == weight).sum(axis=0) * positions.weight[near]
+            won = times @ ((positions.result[near] + 1) / 2)
+            expected = (won + 10) / (times.sum() + 20) - 0.5
+            assert tables[number, weight] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_patterns_by_tables_of_other_games(learning: Learning, positions: Positions, method: str) -> None:
+    patterns = PatternSet.named(learning, "logistello-1995")
+    assert len(patterns) == 11
+    names = ("mobility", "opponent_mobility")
+    found = fit_phases_by_result(positions, learning, names, method, patterns=patterns, seed=3)
+    mine, others = positions.split_by_game(TABLE_SHARE, 3)
+    terms = terms_to_combine(others, learning, names, patterns)
+    phase = learning.phases.of(mine.positions).astype(int)
+    rows = np.abs(phase - 9) <= 1
+    values = learning.features.values(mine.positions)
+    columns = terms.terms_of_values(values, phase).T
+    won = (mine.result + 1) / 2
+    sample = Sample.of_arrays(columns[rows], won[rows], trials=mine.weight[rows], game=mine.game_key[rows])
+    expected = METHODS[method](sample)
+    own = phase == 9
+    odds = expected.scores(columns[own])
+    found_odds = found.evaluation.sums(mine.select(own).positions)
+    np.testing.assert_allclose(found_odds, odds, rtol=1e-3, atol=1e-3)
+    assert np.corrcoef(odds, won[own])[0, 1] > 0.3
+    assert found.evaluation.terms == terms.terms == (*patterns.names, *names)
+    if isinstance(expected, QuadraticModel):
+        assert found.evaluation.coefficients is None
+    else:
+        np.testing.assert_allclose(coefficients_of(found)[9], expected.weights, rtol=1e-4)
+        np.testing.assert_allclose(errors_of(found)[9], expected.errors(), rtol=1e-4)

@@ -21,7 +21,7 @@ from tests.core.search import duel_game
 from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator
 from tests.core.search.test_negascout import DUELS, random_positions
-from tests.oracles.search import children_of, static_of
+from tests.oracles.search import children_of, static_of, value_of
 
 MOBILITY = mobility_evaluator()
 
@@ -56,6 +56,22 @@ def test_node_limits_are_exact_in_quiescence():
         found = searcher.search(DUELS[3].initial_position, Limits(nodes=nodes))
         assert found.nodes == nodes
         assert found.stopped
+
+
+def test_quiescence_that_a_player_asks_for(othello):
+    """Leaves go on with moves into corners: against negamax of a game with such tactical moves."""
+    functions = {**othello.search_functions, "tactical_moves": othello.quiescence["corners"]}
+    quiet = attrs.evolve(othello, search_functions=functions)
+    searcher, plain = Searcher(othello, MOBILITY, SearchSettings(quiescence="corners")), Searcher(othello, MOBILITY)
+    differ = 0
+    for position in random_positions(othello, 40, range(20, 57), seed=9):
+        searcher.clear()
+        found = searcher.search(position, Limits(depth=2))
+        assert found.score == value_of(quiet, MOBILITY, position, 2)
+        differ += found.score != plain.search(position, Limits(depth=2)).score
+    assert differ > 5
+    with pytest.raises(BadInputError, match="Othello has no quiescence 'edges'; it has: corners"):
+        Searcher(othello, MOBILITY, SearchSettings(quiescence="edges"))
 
 
 def iterations(searcher: Searcher, position: Any, depth: int, lines: int) -> list[SearchResult]:
