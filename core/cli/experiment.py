@@ -1,4 +1,4 @@
-"""``glem experiment``: whether grades rise with processing power, and with playing strength."""
+"""``glem experiment``: what grades tell of processing power and playing strength; and how discriminants compare."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Told, display_progress, print_result
+from glem.core.cli.display import Told, display_progress, print_result, tell
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.group("experiment")
 def command() -> None:
-    """Experiments on what the grades of evaluations tell (Ban 2012, section 4)."""
+    """Experiments of the papers: on grades (Ban 2012, section 4), and on discriminants (Buro 1995, section 4)."""
 
 
 def _limits(limits: str) -> tuple[str, list[float]]:
@@ -216,6 +216,114 @@ def strength(
         progress=display_progress(),
     )
     _show_strength(strength_of_evaluations(graded.grading, rated, confidence=confidence), report, game.title)
+
+
+@command.command(
+    "discriminants",
+    cls=options.Command,
+    short_help="Compare logistic regression, Fisher's and the quadratic discriminant.",
+    examples=(
+        "experiment discriminants results.parquet -o discriminants --opening-count 0 --report page.html",
+        "experiment discriminants results.parquet -o discriminants --patterns lines.txt --opening-count 300",
+    ),
+)
+@click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
+@options.output("Folder for the evaluations, the openings and the games; the same command continues.", is_folder=True)
+@options.patterns(", whose contents become terms by tables of other games; none by default")
+@options.option("--baseline", metavar="NAME", help="Linear features of this baseline of the game; all by default.")
+@options.held_out(0.2, " for what is told of all three", least=0.01)
+@options.count("--opening-count", 100, "Openings of each pairing, played twice; 0 plays none.", least=0, metavar="N")
+@options.count("--opening-plies", 10, "Their length.", metavar="N")
+@options.even_within("Greatest value of a near-even opening, in log odds.", 0.4)
+@options.count("--judge-depth", 11, "Plies by which LOG judges openings.", metavar="N")
+@options.amount("--seconds", 3.0, "What stands for the paper's 30 minutes of a player's game.", least=0.01)
+@options.option("--quiescence", default="", metavar="NAME", help="Of all players: one of the game's.")
+@options.seed
+@options.confidence
+@options.report
+@options.workers
+@options.as_json
+def discriminants(
+    files: tuple[str, ...],
+    output: str,
+    patterns: str | None,
+    baseline: str | None,
+    held_out: float,
+    opening_count: int,
+    opening_plies: int,
+    even_within: float,
+    judge_depth: int,
+    seconds: float,
+    quiescence: str,
+    seed: int,
+    confidence: float,
+    report: str | None,
+    workers: Workers,
+) -> None:
+    """Fit logistic regression, Fisher's and the quadratic discriminant to who won, and compare them (Buro 1995).
+
+    Held-out games tell which knows more, with errors by game, and whether a value means the same in every phase. Then
+    the seven pairings of table 1 are played with their time handicaps, full width, from near-even openings.
+    """
+    from pathlib import Path
+
+    from glem.core.features.learning import load_learning
+    from glem.core.grading.experiments.discriminants import (
+        DiscriminantStudy,
+        fit_all,
+        pairing_table,
+        play_pairings,
+        settings_mark,
+    )
+    from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.files import read_positions
+    from glem.core.positions.positions import Positions
+    from glem.core.report.pages.discriminants import render_discriminants
+    from glem.core.tasks.run_folder import run_folder
+
+    check_outputs(report)
+    positions, progress = Positions.concatenate([read_positions(file) for file in files]), display_progress()
+    game, learning = positions.game, load_learning(positions.game.name)
+    if baseline is not None and baseline not in learning.baselines:
+        raise BadInputError(f"{game.name} has no baseline {baseline!r}; it has: {', '.join(learning.baselines)}")
+    game.search_rules_with(quiescence)
+    names = learning.linear if baseline is None else learning.baselines[baseline]
+    valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
+    terms = {"linear": names, "patterns": None if valued is None else valued.names}
+    mark = settings_mark(positions, held_out=held_out, seed=seed, **terms)
+    with run_folder(Path(output), mark, keep=True, mark="run.json") as folder:
+        training, held = positions.split_by_game(held_out, seed)
+        evaluations, warnings = fit_all(training, learning, names, valued, folder, seed=seed, progress=progress)
+        for warning in warnings:
+            tell(f"glem: warning: {warning}")
+        study = DiscriminantStudy.of(evaluations, held, confidence=confidence, progress=progress)
+        played = (
+            play_pairings(
+                game,
+                folder,
+                openings=opening_count,
+                plies=opening_plies,
+                seconds=seconds,
+                window=even_within,
+                depth=judge_depth,
+                quiescence=quiescence,
+                seed=seed,
+                workers=workers,
+                progress=progress,
+            )
+            if opening_count
+            else []
+        )
+    tables = [*([pairing_table(played, seconds)] if played else []), *study.tables()]
+    pairings = [
+        {"players": each.name, "minutes": each.minutes, "paper": each.paper, **each.result.to_json()}
+        | {"totals": [one.to_json() for one in each.totals]}
+        for each in played
+    ]
+    page = render_discriminants(study, played, seconds=seconds, game_title=game.title) if report else ""
+    _show(
+        {**study.to_json(), "verdict": study.verdict(), "pairings": pairings}, (*tables, study.verdict()), page, report
+    )
 
 
 def _show_strength(found: StrengthExperiment, report: str | None, title: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_json, print_told, prints_json
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
-from glem.core.tasks.counts import counted
+from glem.core.tasks.counts import counted, rating_text
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -163,8 +162,8 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
             "W-D-L": lambda pair: _results(pair[0]),
             "%": lambda pair: f"{pair[0].score:.1%}"[:-1],
             "pairs": lambda pair: "-".join(map(str, pair[0].pairs.counts)),
-            "Elo": lambda pair: _with_error(pair[0].elo.elo, pair[0].elo.error),
-            "normalized": lambda pair: _with_error(pair[0].elo.normalized_elo, pair[0].elo.normalized_error),
+            "Elo": lambda pair: rating_text(pair[0].elo.elo, pair[0].elo.error),
+            "normalized": lambda pair: rating_text(pair[0].elo.normalized_elo, pair[0].elo.normalized_error),
             "p pairs": lambda pair: f"{pair[1][0]:.2g}",
             "p binomial": lambda pair: f"{pair[1][1]:.2g}",
             "significant": lambda pair: "yes" if pair[1][0] <= 0.05 else "no",
@@ -177,7 +176,7 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
             ratings,
             {
                 "player": lambda rating: rating.name,
-                "Elo": lambda rating: _with_error(rating.elo, rating.error),
+                "Elo": lambda rating: rating_text(rating.elo, rating.error),
                 "%": lambda rating: f"{rating.score:.1%}"[:-1],
                 "games": lambda rating: str(rating.games),
             },
@@ -194,10 +193,3 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
 
 def _results(counts: Any) -> str:
     return f"{counts.wins}-{counts.draws}-{counts.losses}"
-
-
-def _with_error(value: float, error: float) -> str:
-    """Rating with its error; without one, or a dash, where so few or so one-sided games do not tell."""
-    if not math.isfinite(value):
-        return "-"
-    return f"{value:+.0f}" + (f" ± {error:.0f}" if math.isfinite(error) and error > 0 else "")

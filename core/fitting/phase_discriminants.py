@@ -6,7 +6,7 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 
 import math
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -194,6 +194,15 @@ class TermRows:
         starts = np.searchsorted(phase[order], np.arange(len(learning.phases) + 1))
         trials = positions.weight[order].astype(np.float64)
         return cls(terms, values, shares_of_wins(positions)[order], trials, positions.game_key[order], starts)
+
+    def part(self, phase: int) -> slice:
+        """Rows of a phase."""
+        return slice(int(self.starts[phase]), int(self.starts[phase + 1]))
+
+    def phases(self) -> Iterator[tuple[int, slice]]:
+        """Each phase and its rows."""
+        for phase in range(len(self.starts) - 1):
+            yield phase, self.part(phase)
 
     def near(self, phase: int) -> slice:
         """Rows of a phase and of its neighbours."""

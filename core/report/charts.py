@@ -207,6 +207,21 @@ def calibration_chart(calibration: Calibration, key: str) -> Element:
     return chart(key, 330, 300, draw, f"Scatter chart: predicted and observed values, {calibration.model}")
 
 
+def density_chart(key: str, name: str, edges: Sequence[float], lost: Sequence[float], won: Sequence[float]) -> Element:
+    """Draw how often lost and won positions have which values; ``edges`` are those of the bins."""
+
+    def draw(figure: Figure, _: int) -> Sequence[Spot]:
+        axes = figure.subplots()
+        axes.stairs(lost, edges, color=STAND_IN["quiet"], linestyle=(0, (4, 2)), linewidth=1.3)
+        axes.stairs(won, edges, color=STAND_IN["series-1"], linewidth=1.6)
+        axes.set_ylim(bottom=0)
+        axes.locator_params(nbins=5)
+        axes.set_xlabel(_label(name))
+        return []
+
+    return chart(key, 330, 180, draw, f"Densities of {name} in lost and in won positions")
+
+
 class Point(NamedTuple):
     """A grade with its interval, drawn at a place and called by a name."""
 

@@ -24,3 +24,10 @@ def interval_text(low: float, high: float, decimals: int) -> str:
     if not (math.isfinite(low) and math.isfinite(high)):
         return "no interval"
     return f"{low:+.{decimals}f} to {high:+.{decimals}f}"
+
+
+def rating_text(value: float, error: float) -> str:
+    """Write a rating with its error; without one, or a dash, where so few or so one-sided games do not tell."""
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:+.0f}" + (f" ± {error:.0f}" if math.isfinite(error) and error > 0 else "")
