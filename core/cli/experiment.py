@@ -231,6 +231,7 @@ def strength(
 @options.output("Folder for the evaluations, the openings and the games; the same command continues.", is_folder=True)
 @options.patterns(", whose contents become terms by tables of other games; none by default")
 @options.option("--baseline", metavar="NAME", help="Linear features of this baseline of the game; all by default.")
+@options.plies
 @options.held_out(0.2, " for what is told of all three", least=0.01)
 @options.count("--opening-count", 100, "Openings of each pairing, played twice; 0 plays none.", least=0, metavar="N")
 @options.count("--opening-plies", 10, "Their length.", metavar="N")
@@ -248,6 +249,7 @@ def discriminants(
     output: str,
     patterns: str | None,
     baseline: str | None,
+    plies: tuple[int, int] | None,
     held_out: float,
     opening_count: int,
     opening_plies: int,
@@ -262,7 +264,7 @@ def discriminants(
 ) -> None:
     """Fit logistic regression, Fisher's and the quadratic discriminant to who won, and compare them (Buro 1995).
 
-    Held-out games tell which knows more, with errors by game, and whether a value means the same in every phase. Then
+    Positions that many games share tell little; leave the first plies out by --plies. Held-out games tell which knows more, with errors by game, and whether a value means the same in every phase. Then
     the seven pairings of table 1 are played with their time handicaps, full width, from near-even openings.
     """
     from pathlib import Path
@@ -284,6 +286,8 @@ def discriminants(
     check_outputs(report)
     positions, progress = Positions.concatenate([read_positions(file) for file in files]), display_progress()
     game, learning = positions.game, load_learning(positions.game.name)
+    if plies is not None:
+        positions = positions.select((positions.ply >= plies[0]) & (positions.ply <= plies[1]))
     if baseline is not None and baseline not in learning.baselines:
         raise BadInputError(f"{game.name} has no baseline {baseline!r}; it has: {', '.join(learning.baselines)}")
     game.search_rules_with(quiescence)

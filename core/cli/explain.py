@@ -9,6 +9,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import print_result
 from glem.core.errors import BadInputError
+from glem.core.tasks.counts import interval_text
 from glem.core.tasks.tables import Table
 
 
@@ -26,7 +27,8 @@ def command(words: tuple[str, ...], top: int) -> None:
     """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.
 
     EVALUATION is a file, or after GAME one that comes with the game, such as `default`. POSITION is a line of text in
-    the game's own notation; "start" is the initial position. JSON has all contributions.
+    the game's own notation; "start" is the initial position. JSON has all contributions. Coefficients that were fitted
+    by --method logistic or fisher stand with their intervals.
     """
     import numpy as np
 
@@ -89,7 +91,7 @@ def command(words: tuple[str, ...], top: int) -> None:
     if results:
         told.append(", ".join(f"{name} {value:.2f}" for name, value in results.items()))
     shown = rows[:top]
-    cells: dict[str, Callable[[dict[str, Any]], object]] = {
+    cells: dict[str, Callable[[Any], object]] = {
         "item": lambda row: row["kind"] if row["kind"] == "configuration" else f"{row['kind']} {row['name']}",
         "what holds": lambda row: " ".join(row["relations"]),
         "adds": lambda row: f"{row['amount']:+.3f}",
@@ -97,4 +99,18 @@ def command(words: tuple[str, ...], top: int) -> None:
     told.append(Table.of(f"{len(shown)} of {len(rows)} active items", shown, cells))
     if rows[top:]:
         told.append(f"the other {len(rows) - top} add {sum(row['amount'] for row in rows[top:]):+.3f}")
+    if evaluation.coefficients is not None:
+        found = zip(*evaluation.coefficients[:, explanation.phase].astype(float).tolist(), strict=True)
+        named = dict(zip((*evaluation.terms, "constant"), found, strict=True))
+        data["coefficients"] = {name: {"value": value, "error": error} for name, (value, error) in named.items()}
+        cells = {
+            "term": lambda item: item[0],
+            "coefficient": lambda item: f"{item[1][0]:+.3f}",
+            "0.95 interval": lambda item: interval_text(*_limits(*item[1]), 3),
+        }
+        told.append(Table.of(f"Coefficients in phase {phase}, intervals by game", named.items(), cells))
     print_result(data, told)
+
+
+def _limits(value: float, error: float) -> tuple[float, float]:
+    return value - 1.96 * error, value + 1.96 * error

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     least=0,
     metavar="N",
 )
-@options.plies
+@options.option("--plies", type=options.Range(), metavar="FIRST-LAST", help="Search positions of these plies only.")
 @options.count("--rounds", 3, "Most rounds of corrections.", most=100)
 @options.flag("--distinct", "Write every position once, with its number of occurrences as weight.")
 @options.workers
@@ -104,6 +104,10 @@ def command(
         raise BadInputError(
             "--quick and --again belong together: the first finds suspicious labels, the second corrects them"
         )
+    given = [name for name in ("outcome_from", "plies") if corrections[name]]
+    if quick is None and given:
+        option = {"outcome_from": "--outcomes", "plies": "--plies"}[given[0]]
+        raise BadInputError(f"{option} is for searches: give --quick and --again")
     if quick is not None and output is None:
         raise BadInputError("corrections need -o, beside which unfinished work is kept")
     work = Path(f"{output}.work")

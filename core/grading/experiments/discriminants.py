@@ -173,10 +173,15 @@ class DiscriminantStudy:
         BadInputError
             There are too few of them.
         """
-        quadratic = evaluations[QUAD]
         if len(held_out) < _FEWEST:
             raise BadInputError(f"{len(held_out)} held-out positions say nothing; give more games, or --held-out")
-        rows = TermRows.of(quadratic, held_out, progress)
+        return cls.of_rows(evaluations, TermRows.of(evaluations[QUAD], held_out, progress), confidence)
+
+    @classmethod
+    def of_rows(
+        cls, evaluations: Mapping[str, LinearEvaluation], rows: TermRows, confidence: float
+    ) -> "DiscriminantStudy":
+        """Evaluate the terms of held-out positions."""
         odds = {}
         for method, evaluation in evaluations.items():
             own = np.empty(len(rows.won))

@@ -64,7 +64,7 @@ def _losses(study: DiscriminantStudy) -> Element:
     return section(
         "losses",
         "Which one knows more",
-        paragraph(f"{study.verdict()}. {told}".capitalize()),
+        paragraph(f"By these, {study.verdict()}. {told}"),
         element("figure", _names(), *chart),
         details("The same as a table", table(*study.loss_table())),
     )

@@ -1,0 +1,139 @@
+"""The discriminants beside each other: on terms whose distribution is known, and by the command on games."""
+
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.learning import Learning
+from glem.core.fitting.phase_discriminants import METHODS, TermRows, fit_rows
+from glem.core.game.game import load_game
+from glem.core.grading.experiments.discriminants import (
+    FISHER,
+    LOG,
+    PAIRINGS,
+    QUAD,
+    DiscriminantStudy,
+    Mean,
+    fit_all,
+    mean_by_game,
+)
+from glem.core.positions.files import write_positions
+from glem.functions import positions_of_games
+from tests.core.cli.terminal import Terminal
+from tests.core.evaluation.linear_evaluations import linear_evaluation
+from tests.core.positions.test_game_tree import random_games
+
+PER_PHASE = 1500
+
+
+def rows_of(learning: Learning, seed: int, spread: float) -> TermRows:
+    """Rows of two normal terms whose deviation in won positions is ``spread`` times that in lost ones."""
+    generator = np.random.default_rng(seed)
+    phases = len(learning.phases)
+    count = phases * PER_PHASE
+    won = generator.integers(2, size=count).astype(float)
+    values = generator.normal(size=(count, 2))
+    values[won > 0] = values[won > 0] * spread + (0.5, 0.3)
+    terms = linear_evaluation(learning, link=LOGISTIC, mobility=1.0, opponent_mobility=1.0)
+    starts = np.arange(phases + 1) * PER_PHASE
+    games = np.arange(count, dtype=np.uint64) // np.uint64(2)
+    return TermRows(terms, values.astype(np.float32), won, np.ones(count), games, starts)
+
+
+def study_of(learning: Learning, spread: float) -> DiscriminantStudy:
+    training, held_out = rows_of(learning, 1, spread), rows_of(learning, 2, spread)
+    evaluations = {method: fit_rows(training, method).evaluation for method in METHODS}
+    return DiscriminantStudy.of_rows(evaluations, held_out, 0.95)
+
+
+def test_a_mean_by_game_sums_up_what_the_positions_of_a_game_share() -> None:
+    generator = np.random.default_rng(1)
+    values, trials, game = generator.normal(size=40), generator.uniform(1, 3, size=40), generator.integers(7, size=40)
+    found = mean_by_game(values, trials, game)
+    mean = (values * trials).sum() / trials.sum()
+    sums = [((values - mean) * trials)[game == each].sum() for each in range(7)]
+    assert found.value == pytest.approx(mean)
+    assert found.error == pytest.approx(np.sqrt(sum(each**2 for each in sums) * 7 / 6) / trials.sum())
+    assert Mean(1.0, 0.1).limits(0.95) == pytest.approx((0.804, 1.196), abs=1e-3)
+    assert np.isnan(mean_by_game(values[:3], trials[:3], np.zeros(3)).error)
+    assert np.isnan(mean_by_game(values[:0], trials[:0], game[:0]).value)
+
+
+def test_the_quadratic_term_pays_where_classes_spread_differently(othello_learning: Learning) -> None:
+    unequal, equal = study_of(othello_learning, 2.0), study_of(othello_learning, 1.0)
+    assert unequal.verdict().startswith("the quadratic term pays: QUAD - FISHER in held-out log loss is -0.")
+    assert unequal.loss_of(QUAD).value < unequal.loss_of(LOG).value - 0.02
+    low, high = equal.loss_of(QUAD, less=FISHER).limits(0.95)
+    assert low > -0.001
+    assert high < 0.003
+    means, spread = unequal.class_moments()
+    np.testing.assert_allclose(means, [[0, 0], [0.5, 0.3]], atol=0.15)
+    np.testing.assert_allclose(spread, [np.eye(2), 4 * np.eye(2)], atol=0.5)
+    edges, lost, won = unequal.densities(0)
+    assert np.dot(lost, np.diff(edges)) == pytest.approx(1)
+    assert max(lost) > 1.5 * max(won)
+
+
+def test_values_mean_what_they_say_where_the_model_holds(othello_learning: Learning) -> None:
+    study = study_of(othello_learning, 1.0)
+    for method in METHODS:
+        found = study.meanings(method)
+        assert [each.phase for each in found] == list(range(13))
+        scores = [(each.slope.value - 1) / each.slope.error for each in found]
+        assert np.abs(scores).max() < 4
+        bins = study.chances(method)
+        assert len(bins) == 24
+        for odds, mean in bins:
+            assert abs(mean.value - 1 / (1 + np.exp(-odds))) < 5 * mean.error
+    # Twice the odds claim twice what they know.
+    bold = DiscriminantStudy(study.rows, study.evaluations, {**study.odds, LOG: 2 * study.odds[LOG]}, 0.95)
+    assert np.mean([each.slope.value for each in bold.meanings(LOG)]) == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Positions of random games of Connect Four."""
+    game = load_game("connect_four")
+    games = random_games(game, 800, 3, choices=7)
+    games = attrs.evolve(games, theoretical_score=np.full(len(games), np.nan, np.float32))
+    path = tmp_path_factory.mktemp("discriminants") / "results.parquet"
+    write_positions(path, positions_of_games(game, games))
+    return path
+
+
+def test_the_command_fits_plays_and_goes_on(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "study", tmp_path / "page.html"
+    how = ("experiment", "discriminants", positions, "-o", out, "--held-out", 0.3, "--workers", 1)
+    play = ("--opening-count", 1, "--opening-plies", 4, "--even-within", 9, "--judge-depth", 1, "--seconds", 0.05)
+    found = terminal.json(*how, *play, "--report", page)
+    assert [each["games"] for each in found["pairings"]] == [2] * len(PAIRINGS)
+    assert found["pairings"][3]["players"] == ["LOG", "FISHER"]
+    assert found["pairings"][3]["minutes"] == [30, 36]
+    text = page.read_text()
+    for part in ("In play", "Winning chances", "The same value in every phase", "Coefficients by phase"):
+        assert part in text
+    # What is there is not done again: the games are the same, and these depend on the clock.
+    written = {path.name: path.stat().st_mtime_ns for path in out.glob("*.npz")}
+    again = terminal.json(*how, *play)
+    assert {path.name: path.stat().st_mtime_ns for path in out.glob("*.npz")} == written
+    assert len(list(out.glob("*.jsonl"))) == len(PAIRINGS) + 1
+    totals = [[[one["nodes"] for one in each["totals"]] for each in run["pairings"]] for run in (found, again)]
+    assert totals[0] == totals[1]
+    assert "other work" in terminal.fails(*how, *play, "--seed", 1) or "seed" in terminal.error
+    for name in METHODS:
+        assert "value" in terminal("explain", out / f"{name}.npz", "start")
+    assert "has no quiescence" in terminal.fails(*how, "--quiescence", "loud")
+    assert "no baseline" in terminal.fails(*how, "--baseline", "loud")
+
+
+def test_too_few_games_are_an_error(othello_learning: Learning, tmp_path: Path) -> None:
+    assert othello_learning.sample is not None
+    sample = othello_learning.sample()
+    few = sample.select(np.arange(3000))
+    evaluations, _ = fit_all(few, othello_learning, ("mobility", "corners"), None, tmp_path)
+    with pytest.raises(BadInputError, match="100 held-out positions say nothing"):
+        DiscriminantStudy.of(evaluations, few.select(np.arange(100)))
