@@ -264,8 +264,9 @@ def discriminants(
 ) -> None:
     """Fit logistic regression, Fisher's and the quadratic discriminant to who won, and compare them (Buro 1995).
 
-    Positions that many games share tell little; leave the first plies out by --plies. Held-out games tell which knows more, with errors by game, and whether a value means the same in every phase. Then
-    the seven pairings of table 1 are played with their time handicaps, full width, from near-even openings.
+    Positions that many games share tell little; leave the first plies out by --plies. Held-out games tell which knows
+    more, with errors by game, and whether a value means the same in every phase. Then the seven pairings of table 1 are
+    played with their time handicaps, full width, from near-even openings.
     """
     from pathlib import Path
 

@@ -12,7 +12,7 @@ G / (G - 1) (N - 1) / (N - k), as statistics packages have it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,10 @@ _START = 1 << 16
 _ITERATIONS, _FIRTH_ITERATIONS = 50, 2000
 _SETTLED = 2e-9
 """Log odds: the shortest step."""
+_LONG, _LITTLE, _STALLED = 0.1, 1e-9, 3
+"""Steps so long, in log odds, that gain so little of the likelihood, so often in a row, lead nowhere."""
+_WIDE = 64
+"""Features, of more than which a fit without those that separate alone is better than to wait for Firth's."""
 _SEPARATED, _MOST_OBJECTIONS = 1e-6, 2000
 """Least distance from the boundary that is one, in what features differ by, and rows that a program gains at once."""
 _COLLINEAR = 1e-10
@@ -39,23 +43,33 @@ _ROUNDED = 1e-24
 
 
 class CollinearError(BadInputError):
-    """A feature is constant or a linear combination of others; the text names them.
+    """Features are constant or linear combinations of others.
+
+    Parameters
+    ----------
+    found
+        Index of each such feature, and what is wrong with it.
+    """
+
+    def __init__(self, found: Mapping[int, str]) -> None:
+        super().__init__(next(iter(found.values())) + (f", and {len(found) - 1} more such" if len(found) > 1 else ""))
+        self.found = dict(found)
+
+
+class SeparationError(BadInputError):
+    """Features separate the classes, so that their weights have no finite maximum; the text names them.
 
     Parameters
     ----------
     text
         What is wrong.
-    feature
-        Index of the feature.
+    alone
+        Indices of features each of which does so alone.
     """
 
-    def __init__(self, text: str, feature: int) -> None:
+    def __init__(self, text: str, alone: Sequence[int] = ()) -> None:
         super().__init__(text)
-        self.feature = feature
-
-
-class SeparationError(BadInputError):
-    """Features separate the classes, so that their weights have no finite maximum; the text names them."""
+        self.alone = tuple(alone)
 
 
 class Rows(NamedTuple):
@@ -408,22 +422,23 @@ def check_collinear(covariance: Vector, names: Sequence[str], least: Vector) -> 
     Raises
     ------
     CollinearError
-        Names such a feature, and those that it is a linear combination of, or says that it is constant.
+        Names such features, and those that they are linear combinations of, or says that they are constant.
     """
-    for place, name in enumerate(names):
-        if not covariance[place, place] > least[place]:
-            raise CollinearError(f"feature {name!r} is constant", place)
-    spread = np.sqrt(np.diag(covariance))
+    constant = np.diag(covariance) <= least
+    found = {place: f"feature {names[place]!r} is constant" for place in np.flatnonzero(constant).tolist()}
+    spread = np.where(constant, 1.0, np.sqrt(np.abs(np.diag(covariance))))
     scaled = covariance / np.outer(spread, spread)
     kept: list[int] = []
-    for place in range(len(names)):
+    for place in np.flatnonzero(~constant).tolist():
         own = scaled[np.ix_(kept, kept)]
         by = np.linalg.solve(own, scaled[kept, place]) if kept else np.zeros(0)
         if 1 - by @ scaled[kept, place] < _COLLINEAR:
             others = ", ".join(repr(names[kept[each]]) for each in np.flatnonzero(np.abs(by) > 1e-6))
-            text = f"feature {names[place]!r} is a linear combination of {others}: leave one of them out"
-            raise CollinearError(text, place)
-        kept.append(place)
+            found[place] = f"feature {names[place]!r} is a linear combination of {others}: leave one of them out"
+        else:
+            kept.append(place)
+    if found:
+        raise CollinearError(found)
 
 
 # ------------------------------------------------------------------------------------- logistic regression
@@ -496,11 +511,15 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
         lost, won = moments.means
         slopes = np.linalg.solve(moments.shared, won - lost)
         weights = np.append(slopes, math.log(moments.trials[1] / moments.trials[0]) - slopes @ (won + lost) / 2)
-        first = _maximum(lambda: _first(sample), weights, spread)
-        if first is None:
-            refuse_separated(sample, spread)
+        if len(sample.names) > _WIDE:
+            # Some of so many features are rare enough to separate the first rows, and to be looked for is cheap.
+            refuse_separating_alone(sample)
         else:
-            weights = first[0]
+            first = _maximum(lambda: _first(sample), weights, spread)
+            if first is None:
+                refuse_separated(sample, spread)
+            else:
+                weights = first[0]
     found = _maximum(sample.chunks, weights, spread, firth)
     if found is None:
         if not firth:
@@ -536,7 +555,7 @@ def _maximum(
     None where there is no end to it. A short step tells the end only if it is short in log odds, at which ``spread``
     is what the features usually differ by: where classes are separated, standard errors grow faster than steps.
     """
-    last, step = -math.inf, np.zeros_like(weights)
+    last, step, stalled = -math.inf, np.zeros_like(weights), 0
     for iteration in range(1, (_FIRTH_ITERATIONS if firth else _ITERATIONS) + 1):
         found = _pass(chunks(), weights)
         sign, log_determinant = np.linalg.slogdet(found.information)
@@ -548,12 +567,16 @@ def _maximum(
         inverse = np.asarray(np.linalg.inv(found.information), np.float64)
         if firth:
             found = _pass(chunks(), weights, inverse)
-        last = likelihood
+        gain, last = likelihood - last, likelihood
         step = inverse @ found.slopes
         weights = weights + step
         # What is left after a step of Newton's is about its square.
-        if np.abs(step * spread).max() < _SETTLED:
+        longest = float(np.abs(step * spread).max())
+        if longest < _SETTLED:
             return weights, inverse, iteration
+        stalled = stalled + 1 if longest > _LONG and gain < _LITTLE * abs(last) else 0
+        if stalled == _STALLED and not firth:
+            return None
     return None
 
 
@@ -587,9 +610,13 @@ def fit_with_remedies(
         try:
             return fit(sample), kept, notes
         except CollinearError as error:
-            notes.append(f"{error}; fitted without it")
-            del kept[error.feature]
+            notes += [f"{text}; fitted without it" for text in error.found.values()]
+            kept = [column for place, column in enumerate(kept) if place not in error.found]
         except SeparationError as error:
+            if error.alone and len(kept) > _WIDE:
+                notes.append(f"{error}; fitted without")
+                kept = [column for place, column in enumerate(kept) if place not in error.alone]
+                continue
             notes.append(f"{error}; fitted with Firth's correction")
             return fit_logistic(sample, firth=True), kept, notes
 
@@ -672,21 +699,51 @@ def refuse_separated(sample: Sample, spread: Vector) -> None:
     SeparationError
         Names features of which none can be spared for such a combination.
     """
-    needed = np.ones(len(spread), bool)
-    if not _is_separated(sample, spread, needed):
+    refuse_separating_alone(sample)
+    by = _separating(sample, spread, np.ones(len(spread), bool))
+    if by is None:
         return
-    for place in range(len(sample.names)):
+    needed = by != 0
+    for place in np.flatnonzero(needed[:-1]).tolist():
         needed[place] = False
-        needed[place] = not _is_separated(sample, spread, needed)
-    names = [repr(name) for name, own in zip(sample.names, needed, strict=False) if own]
+        needed[place] = _separating(sample, spread, needed) is None
+    _refuse(sample, np.flatnonzero(needed[:-1]).tolist())
+
+
+def refuse_separating_alone(sample: Sample) -> None:
+    """Find the features that separate the classes alone: all of a value, or beyond it, were won, or all lost.
+
+    A feature that occurs in a few rows of one class is such a one.
+
+    Raises
+    ------
+    SeparationError
+        Names them.
+    """
+    width = len(sample.names)
+    least, most = np.full((2, width), np.inf), np.full((2, width), -np.inf)
+    for rows in sample.chunks():
+        for place, own in enumerate((rows.won < 1, rows.won > 0)):
+            values = rows.features[own & (rows.trials > 0)]
+            if len(values):
+                least[place] = np.minimum(least[place], values.min(axis=0))
+                most[place] = np.maximum(most[place], values.max(axis=0))
+    alone = np.flatnonzero((most[0] <= least[1]) | (most[1] <= least[0])).tolist()
+    if alone:
+        _refuse(sample, alone[:1] if width <= _WIDE else alone, alone)
+
+
+def _refuse(sample: Sample, places: Sequence[int], alone: Sequence[int] = ()) -> None:
+    names = [repr(sample.names[place]) for place in places]
     what = f"feature {names[0]} separates" if len(names) == 1 else f"features {', '.join(names)} separate"
     raise SeparationError(
-        f"{what} won from lost rows: their weights have no finite maximum; leave some out, or use Firth's correction"
+        f"{what} won from lost rows: their weights have no finite maximum; leave some out, or use Firth's correction",
+        alone,
     )
 
 
-def _is_separated(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> bool:
-    """Tell whether a combination of the features that are used is nowhere wrong, and somewhere right.
+def _separating(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> Vector | None:
+    """Find a combination of the features that are used that is nowhere wrong, and somewhere right: float64 [k + 1].
 
     A linear program looks for it (Konis 2007); all rows are asked whether they agree, and some that do not become
     constraints of the program, until there is no combination or no objection.
@@ -706,7 +763,7 @@ def _is_separated(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> bo
         # The greatest sum over all rows, of weights between -1 and 1 that are wrong about none of the program's.
         found = linprog(-np.asarray(total), A_ub=-program, b_ub=np.zeros(len(program)), bounds=bounds)
         if not found.success or -found.fun < _SEPARATED:
-            return False
+            return None
         objections: list[Vector] = []
         for rows in sample.chunks():
             values = turned(rows)
@@ -714,5 +771,5 @@ def _is_separated(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> bo
             if sum(map(len, objections)) >= _MOST_OBJECTIONS:
                 break
         if not any(map(len, objections)):
-            return True
+            return np.asarray(found.x, np.float64)
         program = np.concatenate([program, *objections])

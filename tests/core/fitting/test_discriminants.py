@@ -10,7 +10,15 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from statsmodels.api import Logit
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants import Rows, Sample, SeparationError, fit_fisher, fit_logistic, fit_quadratic
+from glem.core.fitting.discriminants import (
+    Rows,
+    Sample,
+    SeparationError,
+    fit_fisher,
+    fit_logistic,
+    fit_quadratic,
+    fit_with_remedies,
+)
 
 NORMAL_95 = 1.959963984540054
 
@@ -159,6 +167,23 @@ def test_a_rare_feature_that_separates_is_found() -> None:
     rare[np.flatnonzero(games.won == 0)[-3:]] = 1
     with pytest.raises(SeparationError, match="feature 'x4' separates"):
         fit_logistic(Sample.of_arrays(np.column_stack([games.features, rare]), games.won))
+
+
+def test_many_features_are_fitted_without_those_that_say_nothing_or_all() -> None:
+    generator = np.random.default_rng(4)
+    features = generator.normal(size=(20_000, 80))
+    won = (generator.random(20_000) < 1 / (1 + np.exp(-features[:, 0]))).astype(float)
+    features[:, 5:8] = (3.0, 0.0, -1.0)
+    features[:, 11] = features[:, 12] - features[:, 13]
+    features[:, 20:22] = 0
+    features[np.flatnonzero(won)[:5], 20] = 1
+    features[np.flatnonzero(won == 0)[:7], 21] = 1
+    names = [f"f{place}" for place in range(80)]
+    model, kept, notes = fit_with_remedies(fit_logistic, features, won, names)
+    assert sorted(set(range(80)) - set(kept)) == [5, 6, 7, 13, 20, 21]
+    assert [note.split(" ")[1] for note in notes] == ["'f5'", "'f6'", "'f7'", "'f13'", "'f20',"]
+    assert "features 'f20', 'f21' separate won from lost rows" in notes[-1]
+    np.testing.assert_array_equal(model.weights, fit_logistic(Sample.of_arrays(features[:, kept], won)).weights)
 
 
 def test_rows_that_separate_at_first_do_not_stop_a_fit() -> None:
