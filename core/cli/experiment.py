@@ -230,14 +230,14 @@ def strength(
 @click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
 @options.output("Folder for the evaluations, the openings and the games; the same command continues.", is_folder=True)
 @options.patterns(", whose contents become terms by tables of other games; none by default")
-@options.option("--baseline", metavar="NAME", help="Linear features of this baseline of the game; all by default.")
+@options.baseline
 @options.plies
 @options.held_out(0.2, " for what is told of all three", least=0.01)
 @options.count("--opening-count", 100, "Openings of each pairing, played twice; 0 plays none.", least=0, metavar="N")
 @options.count("--opening-plies", 10, "Their length.", metavar="N")
 @options.even_within("Greatest value of a near-even opening, in log odds.", 0.4)
 @options.count("--judge-depth", 11, "Plies by which LOG judges openings.", metavar="N")
-@options.amount("--seconds", 3.0, "What stands for the paper's 30 minutes of a player's game.", least=0.01)
+@options.amount("--game-seconds", 3.0, "What stands for the paper's 30 minutes of a player's game.", least=0.01)
 @options.option("--quiescence", default="", metavar="NAME", help="Of all players: one of the game's.")
 @options.seed
 @options.confidence
@@ -255,7 +255,7 @@ def discriminants(
     opening_plies: int,
     even_within: float,
     judge_depth: int,
-    seconds: float,
+    game_seconds: float,
     quiescence: str,
     seed: int,
     confidence: float,
@@ -308,7 +308,7 @@ def discriminants(
                 folder,
                 openings=opening_count,
                 plies=opening_plies,
-                seconds=seconds,
+                seconds=game_seconds,
                 window=even_within,
                 depth=judge_depth,
                 quiescence=quiescence,
@@ -319,13 +319,13 @@ def discriminants(
             if opening_count
             else []
         )
-    tables = [*([pairing_table(played, seconds)] if played else []), *study.tables()]
+    tables = [*([pairing_table(played, game_seconds)] if played else []), *study.tables()]
     pairings = [
         {"players": each.name, "minutes": each.minutes, "paper": each.paper, **each.result.to_json()}
         | {"totals": [one.to_json() for one in each.totals]}
         for each in played
     ]
-    page = render_discriminants(study, played, seconds=seconds, game_title=game.title) if report else ""
+    page = render_discriminants(study, played, seconds=game_seconds, game_title=game.title) if report else ""
     _show(
         {**study.to_json(), "verdict": study.verdict(), "pairings": pairings}, (*tables, study.verdict()), page, report
     )

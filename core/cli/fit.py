@@ -45,7 +45,7 @@ class _Fit(options.Command):
 @options.configurations
 @options.flag("--all-active", "Count all active configurations, not only the most specific.")
 @options.linear
-@options.option("--baseline", metavar="NAME", help="Fit only the features of this baseline of the game, linearly.")
+@options.baseline
 @options.choice(
     "--method",
     ["conjugate", "descent", "logistic", "fisher", "quadratic"],

@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
 
 __all__ = [
-    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "choice",
-    "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within", "file",
+    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "baseline",
+    "choice", "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within", "file",
     "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear", "merge",
     "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiet_positions", "report",
     "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning", "workers",
@@ -340,6 +340,7 @@ workers = group(
 # ------------------------------------------------------------------------------------------------- fitting
 
 configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
+baseline = option("--baseline", metavar="NAME", help="Of the linear features only those of this baseline of the game.")
 linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
 smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases.", most=1)
 

@@ -29,6 +29,9 @@ DIFFERENT = {
     "--position": "solve takes several",
     "--minimum-matches": "of configurations that are mined, of contents of a pattern",
     "--phases": "which of them, or how many",
+    "--plies": "which are taken, or searched again",
+    "--opening-count": "the experiment with discriminants has the paper's",
+    "--opening-plies": "the same",
     "--solve": "training solves where the game can be",
 }
 """Options that commands have in common but not in the same words, with the same type and default, and why."""

@@ -36,6 +36,7 @@ COMMANDS = [
     "experiment power othello IN --evaluation default --limits nodes=10,20 --journal OUT",
     "experiment players othello IN --report OUT",
     "experiment strength othello OTHER --evaluation default --ratings IN --report OUT",
+    "experiment discriminants IN -o study --report OUT",
     "match IN,depth=1 random -o OUT",
     "match random random --game othello --openings IN --save-openings OUT",
     "tournament random random --game othello -o r.jsonl --openings IN --transcripts OUT",
@@ -142,6 +143,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
     }
     folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "train -o", "grade --scores"}
+    folders |= {"experiment discriminants -o"}
     read = {
         "fit --configurations",
         "tune --configurations",

@@ -108,7 +108,7 @@ def positions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_command_fits_plays_and_goes_on(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
     out, page = tmp_path / "study", tmp_path / "page.html"
     how = ("experiment", "discriminants", positions, "-o", out, "--held-out", 0.3, "--workers", 1)
-    play = ("--opening-count", 1, "--opening-plies", 4, "--even-within", 9, "--judge-depth", 1, "--seconds", 0.05)
+    play = ("--opening-count", 1, "--opening-plies", 4, "--even-within", 9, "--judge-depth", 1, "--game-seconds", 0.05)
     found = terminal.json(*how, *play, "--report", page)
     assert [each["games"] for each in found["pairings"]] == [2] * len(PAIRINGS)
     assert found["pairings"][3]["players"] == ["LOG", "FISHER"]
