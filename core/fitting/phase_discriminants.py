@@ -317,12 +317,17 @@ def fit_phases_by_result(
     """
     if not names and not patterns:
         raise BadInputError(f"--method {method} fits linear features and patterns, and there are none")
-    warnings: tuple[str, ...] = ()
-    if (positions.weight > 1).any():
-        warnings = ("merged positions have mean results, of which only the sign counts: make them without --merge",)
+    warnings = merged_warnings(positions)
     mine = positions
     if patterns is not None:
         mine, positions = positions.split_by_game(TABLE_SHARE, seed)
     terms = terms_to_combine(positions, learning, names, patterns)
     found = fit_rows(TermRows.of(terms, mine, progress), method, provenance=provenance, progress=progress)
     return PhaseDiscriminants(found.evaluation, found.models, (*warnings, *found.warnings))
+
+
+def merged_warnings(positions: Positions) -> list[str]:
+    """Warn of positions that stand for several."""
+    if not (positions.weight > 1).any():
+        return []
+    return ["merged positions have mean results, of which only the sign counts: make them without --merge"]

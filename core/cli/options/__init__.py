@@ -69,10 +69,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "baseline",
-    "choice", "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within", "file",
-    "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear", "merge",
-    "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiet_positions", "report",
-    "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning", "workers",
+    "choice", "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within",
+    "file", "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear",
+    "merge", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiet_positions",
+    "report", "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning",
+    "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"

@@ -22,7 +22,14 @@ from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.discriminants import Sample, fit_logistic
-from glem.core.fitting.phase_discriminants import METHODS, TABLE_SHARE, TermRows, fit_rows, terms_to_combine
+from glem.core.fitting.phase_discriminants import (
+    METHODS,
+    TABLE_SHARE,
+    TermRows,
+    fit_rows,
+    merged_warnings,
+    terms_to_combine,
+)
 from glem.core.game.game import Game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import parse_player
@@ -83,7 +90,9 @@ def fit_all(
         By method; and what was left out or corrected.
     """
     files = {method: folder / f"{method}.npz" for method in METHODS}
-    warnings: list[str] = []
+    warnings = merged_warnings(positions)
+    if not len(positions):
+        raise BadInputError("there are no positions to fit to")
     if not all(file.exists() for file in files.values()):
         mine, others = positions, positions
         if patterns is not None:

@@ -123,7 +123,8 @@ def test_the_command_fits_plays_and_goes_on(terminal: Terminal, positions: Path,
     assert len(list(out.glob("*.jsonl"))) == len(PAIRINGS) + 1
     totals = [[[one["nodes"] for one in each["totals"]] for each in run["pairings"]] for run in (found, again)]
     assert totals[0] == totals[1]
-    assert "other work" in terminal.fails(*how, *play, "--seed", 1) or "seed" in terminal.error
+    assert "other settings or input (seed: 0, not 1)" in terminal.fails(*how, *play, "--seed", 1)
+    assert "no positions to fit to" in terminal.fails(*how[:-2], "-o", tmp_path / "none", "--plies", "90-99")
     for name in METHODS:
         assert "value" in terminal("explain", out / f"{name}.npz", "start")
     assert "has no quiescence" in terminal.fails(*how, "--quiescence", "loud")
