@@ -171,7 +171,7 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
 
 
 def fit(
-    positions: Positions,
+    positions: Positions | Path_ | Sequence[Path_],
     *,
     prior: str = named.NO_EVALUATION,
     patterns: Path_ | None = None,
@@ -200,7 +200,8 @@ def fit(
     Parameters
     ----------
     positions
-        Scored positions.
+        Scored positions, or Parquet files of them. By ``logistic``, ``fisher`` and ``quadratic`` files need not fit in
+        memory.
     prior
         Evaluation that the fit begins with and is held to: a file, ``default``, or ``none``. Its terms, phases and link
         are those of the fit.
@@ -263,10 +264,12 @@ def fit(
     from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
     from glem.core.fitting.minimizing.conjugate import ConjugateGradient
     from glem.core.fitting.minimizing.descent import GradientDescent
-    from glem.core.fitting.phase_discriminants import METHODS, fit_phases_by_result
+    from glem.core.fitting.phase_discriminants import METHODS, fit_phases_by_result, parts_of
     from glem.core.patterns.patterns import PatternSet
+    from glem.core.positions.files import PositionFiles
 
-    game, learning = positions.game, load_learning(positions.game.name)
+    source = positions if isinstance(positions, Positions) else PositionFiles.of(_paths(positions))
+    game, learning = source.game, load_learning(source.game.name)
     if phases is not None:
         learning = with_phases(learning, phases)
     before = None if prior == named.NO_EVALUATION else named.load_value(prior, game)
@@ -290,17 +293,18 @@ def fit(
         names = learning.baselines[baseline] if baseline is not None else learning.linear if linear else ()
         valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
         told = {
-            "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
-            "labels": positions.label_kind, "fitter": method, **(provenance or {}),
+            "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
+            "labels": source.label_kind, "fitter": method, **(provenance or {}),
         }  # fmt: skip
         found = fit_phases_by_result(
-            positions, learning, names, method, patterns=valued, seed=seed, provenance=told, progress=progress
+            parts_of(source), learning, names, method, patterns=valued, seed=seed, provenance=told, progress=progress
         )
         if output is not None:
             found.evaluation.save(output)
         if observe is not None:
             observe(found)
         return found.evaluation
+    positions = source if isinstance(source, Positions) else source.read()
     if patterns is None:
         patterns = next(iter(learning.pattern_sets), "none") if before is None else "none"
     held = positions.held_out_mask(held_out, seed) if held_out else None

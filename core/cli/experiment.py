@@ -15,7 +15,11 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from glem.core.grading.experiments.strength import StrengthExperiment
+    from glem.core.positions.positions import Positions
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
@@ -271,6 +275,7 @@ def discriminants(
     from pathlib import Path
 
     from glem.core.features.learning import load_learning
+    from glem.core.fitting.phase_discriminants import select_parts
     from glem.core.grading.experiments.discriminants import (
         DiscriminantStudy,
         fit_all,
@@ -279,26 +284,33 @@ def discriminants(
         settings_mark,
     )
     from glem.core.patterns.patterns import PatternSet
-    from glem.core.positions.files import read_positions
-    from glem.core.positions.positions import Positions
+    from glem.core.positions.files import PositionFiles
     from glem.core.report.pages.discriminants import render_discriminants
     from glem.core.tasks.run_folder import run_folder
 
     check_outputs(report)
-    positions, progress = Positions.concatenate([read_positions(file) for file in files]), display_progress()
-    game, learning = positions.game, load_learning(positions.game.name)
-    if plies is not None:
-        positions = positions.select((positions.ply >= plies[0]) & (positions.ply <= plies[1]))
+    source, progress = PositionFiles.of(files), display_progress()
+    game, learning = source.game, load_learning(source.game.name)
     if baseline is not None and baseline not in learning.baselines:
         raise BadInputError(f"{game.name} has no baseline {baseline!r}; it has: {', '.join(learning.baselines)}")
     game.search_rules_with(quiescence)
     names = learning.linear if baseline is None else learning.baselines[baseline]
     valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
     terms = {"linear": names, "patterns": None if valued is None else valued.names}
-    mark = settings_mark(positions, held_out=held_out, seed=seed, **terms)
+    mark = settings_mark(source, held_out=held_out, seed=seed, plies=plies, **terms)
+
+    def of_plies(part: Positions) -> NDArray[np.bool_]:
+        first, last = (0, part.ply.max(initial=0)) if plies is None else plies
+        return (part.ply >= first) & (part.ply <= last)
+
+    parts = select_parts(source, of_plies)
+    training = select_parts(parts, lambda part: ~part.held_out_mask(held_out, seed))
+    held = select_parts(parts, lambda part: part.held_out_mask(held_out, seed))
+    told = {"positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000]}
     with run_folder(Path(output), mark, keep=True, mark="run.json") as folder:
-        training, held = positions.split_by_game(held_out, seed)
-        evaluations, warnings = fit_all(training, learning, names, valued, folder, seed=seed, progress=progress)
+        evaluations, warnings = fit_all(
+            training, learning, names, valued, folder, seed=seed, provenance=told, progress=progress
+        )
         for warning in warnings:
             tell(f"glem: warning: {warning}")
         study = DiscriminantStudy.of(evaluations, held, confidence=confidence, progress=progress)

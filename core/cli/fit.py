@@ -78,15 +78,14 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.least_squares import Training
     from glem.core.fitting.phase_discriminants import PhaseDiscriminants
-    from glem.core.positions.files import read_positions
-    from glem.core.positions.positions import Positions
+    from glem.core.positions.files import PositionFiles
     from glem.functions import fit
 
     check_outputs(output, folders=[f"{output}.work"])
-    scored = Positions.concatenate([read_positions(file) for file in files])
+    count = len(PositionFiles.of(files))
     trainings: list[Training | PhaseDiscriminants] = []
     fit(
-        scored,
+        files,
         output=output,
         provenance={FITTED_FILES: fitted_files_text(files)},
         progress=display_progress(),
@@ -95,7 +94,7 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     )
     (training,) = trainings
     if isinstance(training, PhaseDiscriminants):
-        _print_discriminants(training, output, len(scored))
+        _print_discriminants(training, output, count)
         return
     results = training.weights.results
     names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
@@ -122,7 +121,7 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
             last = str(result).splitlines()[-1].replace("held-out positions", "held-out games")
             text = f"{last}, {result.reason}"
         told.append(f"{name:>10}: {text}")
-    print_result({"output": output, "positions": len(scored), "fits": curves}, (*told, f"wrote {output}"))
+    print_result({"output": output, "positions": count, "fits": curves}, (*told, f"wrote {output}"))
 
 
 def _print_discriminants(training: Any, output: str, count: int) -> None:

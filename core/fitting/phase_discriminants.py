@@ -6,7 +6,7 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ from glem.core.fitting.discriminants import (
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
+
+Parts = Callable[[], Iterable[Positions]]
+"""Positions, part by part; called for every pass over them."""
 
 METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
     "logistic": fit_logistic,
@@ -84,14 +87,24 @@ def shares_of_wins(positions: Positions) -> NDArray[np.float64]:
     return found
 
 
-def estimate_tables(positions: Positions, learning: Learning, patterns: PatternSet) -> NDArray[np.float32]:
+def parts_of(positions: Positions | Parts) -> Parts:
+    """Give positions as the only part, or the parts themselves."""
+    return (lambda: [positions]) if isinstance(positions, Positions) else positions
+
+
+def select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
+    """Take of each part the positions for which a function of it is true."""
+    return lambda: (part.select(chosen(part)) for part in parts())
+
+
+def estimate_tables(parts: Parts, learning: Learning, patterns: PatternSet) -> NDArray[np.float32]:
     """Estimate how likely a win is, above one half, with each content of patterns in each phase.
 
     Parameters
     ----------
-    positions
-        Of games that the discriminants are not fitted to: of their own games, contents that are rare would say more
-        than they know.
+    parts
+        Positions of games that the discriminants are not fitted to: of their own games, contents that are rare would
+        say more than they know.
     learning
         Features and phases, K.
     patterns
@@ -104,11 +117,12 @@ def estimate_tables(positions: Positions, learning: Learning, patterns: PatternS
         and :data:`_UNDECIDED` more.
     """
     sums = np.zeros((2, len(learning.phases), patterns.weight_count))
-    won, trials = shares_of_wins(positions), positions.weight.astype(np.float64)
-    for rows in blocks_of(len(positions)):
-        block = rows_of(positions.positions, rows)
-        indices = patterns.indices(learning.features.values(block))
-        _count(indices, patterns.column_offsets, learning.phases.of(block), trials[rows], won[rows], sums)
+    for part in parts():
+        won = shares_of_wins(part)
+        for rows in blocks_of(len(part)):
+            block = rows_of(part.positions, rows)
+            indices = patterns.indices(learning.features.values(block))
+            _count(indices, patterns.column_offsets, learning.phases.of(block), part.weight[rows], won[rows], sums)
     pooled = sums.copy()
     pooled[:, 1:] += sums[:, :-1]
     pooled[:, :-1] += sums[:, 1:]
@@ -118,13 +132,13 @@ def estimate_tables(positions: Positions, learning: Learning, patterns: PatternS
 
 
 def terms_to_combine(
-    positions: Positions, learning: Learning, names: tuple[str, ...], patterns: PatternSet | None
+    parts: Parts, learning: Learning, names: tuple[str, ...], patterns: PatternSet | None
 ) -> LinearEvaluation:
     """Make the terms that discriminants combine, as an evaluation that adds them up.
 
     Parameters
     ----------
-    positions
+    parts
         What the tables of the patterns are estimated on.
     learning
         Features and phases.
@@ -141,7 +155,7 @@ def terms_to_combine(
         patterns=patterns,
         pattern_weights=np.zeros((phases, 0), np.float32)
         if patterns is None
-        else estimate_tables(positions, learning, patterns),
+        else estimate_tables(parts, learning, patterns),
         linear=tuple(learning.features.index(name) for name in names),
         linear_weights=np.ones((phases, len(names)), np.float32),
     )
@@ -158,7 +172,7 @@ class TermRows:
     values
         float32 [N, T], on disk where they are many.
     won, trials
-        float64 [N].
+        float32 [N].
     game
         uint64 [N]: keys.
     starts
@@ -167,33 +181,46 @@ class TermRows:
 
     terms: LinearEvaluation
     values: NDArray[np.float32]
-    won: NDArray[np.float64]
-    trials: NDArray[np.float64]
+    won: NDArray[np.float32]
+    trials: NDArray[np.float32]
     game: NDArray[np.uint64]
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, terms: LinearEvaluation, positions: Positions, progress: Progress = SILENT) -> "TermRows":
-        """Compute the terms of positions."""
+    def of(cls, terms: LinearEvaluation, parts: Parts, progress: Progress = SILENT) -> "TermRows":
+        """Compute the terms of positions, in two passes over them."""
         learning = terms.learning
-        phase = learning.phases.of(positions.positions)
-        order = np.argsort(phase, kind="stable")
-        shape = (len(order), len(terms.terms))
+        phases = len(learning.phases)
+        counts = np.zeros(phases, np.int64)
+        for part in parts():
+            counts += np.bincount(learning.phases.of(part.positions), minlength=phases)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        shape = (int(starts[-1]), len(terms.terms))
         values: NDArray[np.float32]
         if math.prod(shape) * 4 <= _IN_MEMORY:
             values = np.empty(shape, np.float32)
         else:
             # The file has no name, and goes with the array.
             values = np.memmap(tempfile.TemporaryFile(), np.float32, shape=shape)  # noqa: SIM115
-        with progress("computing terms", len(order)) as task:
-            for rows in blocks_of(len(order)):
-                chosen = order[rows]
-                block = rows_of(positions.positions, chosen)
-                values[rows] = terms.terms_of_values(learning.features.values(block), phase[chosen]).T
-                task.advance(rows.stop - rows.start)
-        starts = np.searchsorted(phase[order], np.arange(len(learning.phases) + 1))
-        trials = positions.weight[order].astype(np.float64)
-        return cls(terms, values, shares_of_wins(positions)[order], trials, positions.game_key[order], starts)
+        won, trials = np.empty(shape[0], np.float32), np.empty(shape[0], np.float32)
+        game = np.empty(shape[0], np.uint64)
+        free = starts[:-1].copy()
+        with progress("computing terms", shape[0]) as task:
+            for part in parts():
+                shares = shares_of_wins(part)
+                for rows in blocks_of(len(part)):
+                    block = rows_of(part.positions, rows)
+                    phase = learning.phases.of(block)
+                    order = np.argsort(phase, kind="stable")
+                    first = np.searchsorted(phase[order], np.arange(phases))
+                    places = np.empty(len(order), np.int64)
+                    places[order] = np.arange(len(order)) + (free - first)[phase[order]]
+                    free += np.bincount(phase, minlength=phases)
+                    values[places] = terms.terms_of_values(learning.features.values(block), phase).T
+                    won[places], trials[places] = shares[rows], part.weight[rows]
+                    game[places] = part.game_key[rows]
+                    task.advance(len(order))
+        return cls(terms, values, won, trials, game, starts)
 
     def part(self, phase: int) -> slice:
         """Rows of a phase."""
@@ -224,6 +251,8 @@ def fit_rows(
     errors = np.full((count, width + 1), np.nan)
     models: list[LinearModel | QuadraticModel | None] = [None] * count
     warnings: list[str] = []
+    if (rows.trials > 1).any():
+        warnings.append("merged positions have mean results, of which only the sign counts: make them without --merge")
     with progress(f"fitting phases, {method}", count) as task:
         for number, name in enumerate(phases.names):
             part = rows.near(number)
@@ -278,7 +307,7 @@ def fit_rows(
 
 
 def fit_phases_by_result(
-    positions: Positions,
+    parts: Parts,
     learning: Learning,
     names: tuple[str, ...],
     method: str = "logistic",
@@ -292,8 +321,8 @@ def fit_phases_by_result(
 
     Parameters
     ----------
-    positions
-        N positions; the sign of a label is the result, a draw is half a win.
+    parts
+        Positions, which need not fit in memory; the sign of a label is the result, a draw is half a win.
     learning
         Features and phases of their game.
     names
@@ -317,17 +346,22 @@ def fit_phases_by_result(
     """
     if not names and not patterns:
         raise BadInputError(f"--method {method} fits linear features and patterns, and there are none")
-    warnings = merged_warnings(positions)
-    mine = positions
+    rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
+    return fit_rows(rows, method, provenance=provenance, progress=progress)
+
+
+def rows_to_fit(
+    parts: Parts,
+    learning: Learning,
+    names: tuple[str, ...],
+    patterns: PatternSet | None,
+    *,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> TermRows:
+    """Make the rows that discriminants are fitted to; arguments are those of :func:`fit_phases_by_result`."""
+    mine = parts
     if patterns is not None:
-        mine, positions = positions.split_by_game(TABLE_SHARE, seed)
-    terms = terms_to_combine(positions, learning, names, patterns)
-    found = fit_rows(TermRows.of(terms, mine, progress), method, provenance=provenance, progress=progress)
-    return PhaseDiscriminants(found.evaluation, found.models, (*warnings, *found.warnings))
-
-
-def merged_warnings(positions: Positions) -> list[str]:
-    """Warn of positions that stand for several."""
-    if not (positions.weight > 1).any():
-        return []
-    return ["merged positions have mean results, of which only the sign counts: make them without --merge"]
+        mine = select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, seed))
+        parts = select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, seed))
+    return TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)

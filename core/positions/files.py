@@ -14,7 +14,7 @@ import contextlib
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -317,6 +317,66 @@ def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Po
     # Arrow would keep what it has freed: a quarter of a gigabyte beside eleven million positions.
     pa.default_memory_pool().release_unused()
     return whole
+
+
+@define(frozen=True)
+class PositionFiles:
+    """Files of positions of one game as a set that need not fit in memory: a call gives the positions, part by part.
+
+    Parameters
+    ----------
+    paths
+        Parquet files.
+    game
+        Their game.
+    headers
+        What each says of itself.
+    """
+
+    paths: tuple[str | os.PathLike[str], ...]
+    game: Game
+    headers: tuple[PositionHeader, ...]
+
+    @classmethod
+    def of(cls, paths: Sequence[str | os.PathLike[str]]) -> Self:
+        """Read the headers.
+
+        Raises
+        ------
+        BadInputError
+            As of :func:`stream_positions`; there is no file, or labels are of different kinds.
+        """
+        if not paths:
+            raise BadInputError("there are no files of positions")
+        game = load_game(check_named_by_file(read_header(paths[0]).game, paths[0]))
+        headers = tuple(read_header(path, game) for path in paths)
+        kinds = sorted({header.label_kind for header in headers})
+        if len(kinds) > 1:
+            raise BadInputError(f"sets of different kinds cannot be joined: labels {', '.join(kinds)}")
+        return cls(tuple(paths), game, headers)
+
+    def __len__(self) -> int:
+        """Count the positions."""
+        return sum(header.count for header in self.headers)
+
+    def __call__(self) -> Iterator[Positions]:
+        """Read the positions part by part."""
+        for path in self.paths:
+            yield from stream_positions(path, game=self.game)
+
+    def read(self) -> Positions:
+        """Read all positions into memory."""
+        return Positions.concatenate([read_positions(path, self.game) for path in self.paths])
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the files that the positions come from."""
+        return tuple(dict.fromkeys(source for header in self.headers for source in header.sources))
+
+    @property
+    def label_kind(self) -> str:
+        """What the labels are."""
+        return self.headers[0].label_kind
 
 
 def write_positions(path: str | os.PathLike[str], positions: Positions) -> None:

@@ -22,18 +22,11 @@ from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.discriminants import Sample, fit_logistic
-from glem.core.fitting.phase_discriminants import (
-    METHODS,
-    TABLE_SHARE,
-    TermRows,
-    fit_rows,
-    merged_warnings,
-    terms_to_combine,
-)
+from glem.core.fitting.phase_discriminants import METHODS, Parts, TermRows, fit_rows, rows_to_fit
 from glem.core.game.game import Game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import parse_player
-from glem.core.positions.positions import Positions
+from glem.core.positions.files import PositionFiles, stream_provenance
 from glem.core.tasks.counts import interval_text, rating_text
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
@@ -64,23 +57,26 @@ _FEWEST = 200
 
 
 def fit_all(
-    positions: Positions,
+    parts: Parts,
     learning: Learning,
     names: tuple[str, ...],
     patterns: PatternSet | None,
     folder: Path,
     *,
     seed: int = 0,
+    provenance: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
 ) -> tuple[dict[str, LinearEvaluation], list[str]]:
     """Fit all three to the same terms of the same positions, or load what is in the folder.
 
     Parameters
     ----------
-    positions, learning, names, patterns, seed
+    parts, learning, names, patterns, seed
         As for :func:`~glem.core.fitting.phase_discriminants.fit_phases_by_result`.
     folder
         Gets ``logistic.npz``, ``fisher.npz`` and ``quadratic.npz``.
+    provenance
+        Kept in them.
     progress
         Display.
 
@@ -90,17 +86,11 @@ def fit_all(
         By method; and what was left out or corrected.
     """
     files = {method: folder / f"{method}.npz" for method in METHODS}
-    warnings = merged_warnings(positions)
-    if not len(positions):
-        raise BadInputError("there are no positions to fit to")
+    warnings: list[str] = []
     if not all(file.exists() for file in files.values()):
-        mine, others = positions, positions
-        if patterns is not None:
-            mine, others = positions.split_by_game(TABLE_SHARE, seed)
-        rows = TermRows.of(terms_to_combine(others, learning, names, patterns), mine, progress)
-        told = {"positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000]}
+        rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
         for method, file in files.items():
-            found = fit_rows(rows, method, provenance={**told, "fitter": method}, progress=progress)
+            found = fit_rows(rows, method, provenance={**(provenance or {}), "fitter": method}, progress=progress)
             found.evaluation.save(file)
             warnings += [f"{NAMES[method]}, {text}" for text in found.warnings]
     return {method: load_value(file, learning.game) for method, file in files.items()}, warnings
@@ -170,7 +160,7 @@ class DiscriminantStudy:
     def of(
         cls,
         evaluations: Mapping[str, LinearEvaluation],
-        held_out: Positions,
+        held_out: Parts,
         *,
         confidence: float = 0.95,
         progress: Progress = SILENT,
@@ -182,9 +172,10 @@ class DiscriminantStudy:
         BadInputError
             There are too few of them.
         """
-        if len(held_out) < _FEWEST:
-            raise BadInputError(f"{len(held_out)} held-out positions say nothing; give more games, or --held-out")
-        return cls.of_rows(evaluations, TermRows.of(evaluations[QUAD], held_out, progress), confidence)
+        rows = TermRows.of(evaluations[QUAD], held_out, progress)
+        if len(rows.won) < _FEWEST:
+            raise BadInputError(f"{len(rows.won)} held-out positions say nothing; give more games, or --held-out")
+        return cls.of_rows(evaluations, rows, confidence)
 
     @classmethod
     def of_rows(
@@ -209,10 +200,10 @@ class DiscriminantStudy:
         """Phases with enough held-out positions."""
         return [phase for phase, part in self.rows.phases() if part.stop - part.start >= _FEWEST]
 
-    def _mean(self, values: NDArray[np.float64], part: slice | NDArray[Any] = slice(None)) -> Mean:
+    def _mean(self, values: NDArray[Any], part: slice | NDArray[Any] = slice(None)) -> Mean:
         return mean_by_game(values[part], self.rows.trials[part], self.rows.game[part])
 
-    def losses(self, method: str) -> NDArray[np.float64]:
+    def losses(self, method: str) -> NDArray[Any]:
         """Log loss of each held-out position: -log of the probability of its result, half and half for a draw."""
         won, odds = self.rows.won, self.odds[method]
         return won * np.logaddexp(0, -odds) + (1 - won) * np.logaddexp(0, odds)
@@ -507,6 +498,8 @@ def pairing_table(found: Sequence[Played], seconds: float) -> Table:
     return Table(title, header, rows)
 
 
-def settings_mark(positions: Positions, **settings: Any) -> dict[str, Any]:
+def settings_mark(files: PositionFiles, **settings: Any) -> dict[str, Any]:
     """Name what makes one experiment differ from another."""
-    return {"work": "discriminants", "positions": arrays_digest([positions.label, positions.game_key], ""), **settings}
+    keys = (keys for path in files.paths for keys in stream_provenance(path, game=files.game))
+    digest = arrays_digest((part["game_key"] for part in keys), "")
+    return {"work": "discriminants", "positions": digest, "sources": list(files.sources), **settings}

@@ -17,9 +17,11 @@ from glem.core.fitting.phase_discriminants import (
     PhaseDiscriminants,
     estimate_tables,
     fit_phases_by_result,
+    parts_of,
     terms_to_combine,
 )
 from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.functions import fit
 
@@ -52,7 +54,7 @@ def errors_of(found: PhaseDiscriminants) -> Any:
 def test_a_phase_is_fitted_to_its_positions_and_those_of_its_neighbours(
     learning: Learning, positions: Positions, method: str
 ) -> None:
-    found = fit_phases_by_result(positions, learning, NAMES, method)
+    found = fit_phases_by_result(parts_of(positions), learning, NAMES, method)
     phase = learning.phases.of(positions.positions).astype(int)
     near = positions.select(np.abs(phase - 7) <= 1)
     items = [learning.features.index(name) for name in NAMES]
@@ -70,7 +72,7 @@ def test_a_phase_is_fitted_to_its_positions_and_those_of_its_neighbours(
 def test_features_that_say_nothing_in_a_phase_are_named(learning: Learning, positions: Positions) -> None:
     corners = learning.features.values(positions.positions)[:, learning.features.index("corners")]
     early = learning.phases.of(positions.positions) <= 1
-    found = fit_phases_by_result(positions.select(~early | (corners == 0)), learning, NAMES)
+    found = fit_phases_by_result(parts_of(positions.select(~early | (corners == 0))), learning, NAMES)
     assert found.warnings[0] == "4-16: feature 'corners' is constant; fitted without it"
     assert found.evaluation.weights[0, 2] == 0
     assert np.isnan(errors_of(found)[0, 2])
@@ -78,13 +80,13 @@ def test_features_that_say_nothing_in_a_phase_are_named(learning: Learning, posi
 
 def test_phases_without_games_of_both_kinds_take_the_nearest_weights(learning: Learning, positions: Positions) -> None:
     phase = learning.phases.of(positions.positions)
-    found = fit_phases_by_result(positions.select((phase >= 5) & (phase <= 8)), learning, NAMES)
+    found = fit_phases_by_result(parts_of(positions.select((phase >= 5) & (phase <= 8))), learning, NAMES)
     assert [model is None for model in found.models] == [phase < 4 or phase > 9 for phase in range(13)]
     np.testing.assert_array_equal(found.evaluation.weights[0], found.evaluation.weights[4])
     assert "61-64 takes the weights of the nearest phase: " in found.warnings[-1]
     lost = evolve(positions, label=np.full(len(positions), -1, np.float32))
     with pytest.raises(BadInputError, match=r"no phase could be fitted; 4-16 .* no row is won"):
-        fit_phases_by_result(lost, learning, NAMES)
+        fit_phases_by_result(parts_of(lost), learning, NAMES)
 
 
 def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_path: Path) -> None:
@@ -99,11 +101,25 @@ def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_pa
     np.testing.assert_array_equal(loaded.coefficients, fitted.coefficients)
 
 
+def test_files_of_positions_give_what_positions_in_memory_give(positions: Positions, tmp_path: Path) -> None:
+    files = [tmp_path / "one.parquet", tmp_path / "other.parquet"]
+    half = np.arange(len(positions)) < 17_000
+    for file, chosen in zip(files, (half, ~half), strict=True):
+        write_positions(file, positions.select(chosen))
+    how: dict[str, Any] = {"method": "quadratic", "baseline": "mobility", "patterns": "logistello-1995"}
+    streamed, whole = fit(files, **how), fit(positions, **how)
+    for one, other in zip(streamed.parts()[1].values(), whole.parts()[1].values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert streamed.provenance["positions"].startswith("40,000 from ")
+    found = fit(files, held_out=0, iterations=2, patterns="none")
+    np.testing.assert_allclose(found.weights, fit(positions, held_out=0, iterations=2, patterns="none").weights)
+
+
 def test_merged_positions_get_a_warning(learning: Learning, positions: Positions) -> None:
     merged = evolve(positions, weight=np.full(len(positions), 2, np.float32))
-    found = fit_phases_by_result(merged, learning, NAMES)
+    found = fit_phases_by_result(parts_of(merged), learning, NAMES)
     assert found.warnings[0].startswith("merged positions have mean results")
-    assert "merged" not in "".join(fit_phases_by_result(positions, learning, NAMES).warnings)
+    assert "merged" not in "".join(fit_phases_by_result(parts_of(positions), learning, NAMES).warnings)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +134,7 @@ def test_it_refuses_what_it_does_without(positions: Positions, more: dict[str, A
 
 def test_tables_are_the_shares_of_wins_of_phase_and_neighbours(learning: Learning, positions: Positions) -> None:
     patterns = PatternSet.from_names(learning.features, {"corner": ("a1", "b1", "b2")})
-    tables = estimate_tables(positions, learning, patterns)
+    tables = estimate_tables(parts_of(positions), learning, patterns)
     phase = learning.phases.of(positions.positions).astype(int)
     indices = patterns.indices(learning.features.values(positions.positions))
     for number in (0, 6, 12):
@@ -136,9 +152,9 @@ def test_patterns_by_tables_of_other_games(learning: Learning, positions: Positi
     patterns = PatternSet.named(learning, "logistello-1995")
     assert len(patterns) == 11
     names = ("mobility", "opponent_mobility")
-    found = fit_phases_by_result(positions, learning, names, method, patterns=patterns, seed=3)
+    found = fit_phases_by_result(parts_of(positions), learning, names, method, patterns=patterns, seed=3)
     mine, others = positions.split_by_game(TABLE_SHARE, 3)
-    terms = terms_to_combine(others, learning, names, patterns)
+    terms = terms_to_combine(parts_of(others), learning, names, patterns)
     phase = learning.phases.of(mine.positions).astype(int)
     rows = np.abs(phase - 9) <= 1
     values = learning.features.values(mine.positions)

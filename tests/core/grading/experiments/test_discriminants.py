@@ -9,7 +9,7 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.learning import Learning
-from glem.core.fitting.phase_discriminants import METHODS, TermRows, fit_rows
+from glem.core.fitting.phase_discriminants import METHODS, TermRows, fit_rows, parts_of
 from glem.core.game.game import load_game
 from glem.core.grading.experiments.discriminants import (
     FISHER,
@@ -124,7 +124,7 @@ def test_the_command_fits_plays_and_goes_on(terminal: Terminal, positions: Path,
     totals = [[[one["nodes"] for one in each["totals"]] for each in run["pairings"]] for run in (found, again)]
     assert totals[0] == totals[1]
     assert "other settings or input (seed: 0, not 1)" in terminal.fails(*how, *play, "--seed", 1)
-    assert "no positions to fit to" in terminal.fails(*how[:-2], "-o", tmp_path / "none", "--plies", "90-99")
+    assert "no phase could be fitted" in terminal.fails(*how[:-2], "-o", tmp_path / "none", "--plies", "90-99")
     for name in METHODS:
         assert "value" in terminal("explain", out / f"{name}.npz", "start")
     assert "has no quiescence" in terminal.fails(*how, "--quiescence", "loud")
@@ -135,6 +135,6 @@ def test_too_few_games_are_an_error(othello_learning: Learning, tmp_path: Path) 
     assert othello_learning.sample is not None
     sample = othello_learning.sample()
     few = sample.select(np.arange(3000))
-    evaluations, _ = fit_all(few, othello_learning, ("mobility", "corners"), None, tmp_path)
+    evaluations, _ = fit_all(parts_of(few), othello_learning, ("mobility", "corners"), None, tmp_path)
     with pytest.raises(BadInputError, match="100 held-out positions say nothing"):
-        DiscriminantStudy.of(evaluations, few.select(np.arange(100)))
+        DiscriminantStudy.of(evaluations, parts_of(few.select(np.arange(100))))
