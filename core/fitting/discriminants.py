@@ -34,6 +34,8 @@ _LONG, _LITTLE, _STALLED = 0.1, 1e-9, 3
 """Steps so long, in log odds, that gain so little of the likelihood, so often in a row, lead nowhere."""
 _WIDE = 64
 """Features, of more than which a fit without those that separate alone is better than to wait for Firth's."""
+_MOST_NOTES, _MOST_NAMED = 4, 10
+"""Features left out at once that get a note each, and those that an error names."""
 _SEPARATED, _MOST_OBJECTIONS = 1e-6, 2000
 """Least distance from the boundary that is one, in what features differ by, and rows that a program gains at once."""
 _COLLINEAR = 1e-10
@@ -610,7 +612,9 @@ def fit_with_remedies(
         try:
             return fit(sample), kept, notes
         except CollinearError as error:
-            notes += [f"{text}; fitted without it" for text in error.found.values()]
+            few = len(error.found) <= _MOST_NOTES
+            texts = error.found.values() if few else [str(error)]
+            notes += [f"{text}; fitted without {'it' if few else 'them'}" for text in texts]
             kept = [column for place, column in enumerate(kept) if place not in error.found]
         except SeparationError as error:
             if error.alone and len(kept) > _WIDE:
@@ -734,7 +738,9 @@ def refuse_separating_alone(sample: Sample) -> None:
 
 
 def _refuse(sample: Sample, places: Sequence[int], alone: Sequence[int] = ()) -> None:
-    names = [repr(sample.names[place]) for place in places]
+    names = [repr(sample.names[place]) for place in places[:_MOST_NAMED]]
+    if len(places) > len(names):
+        names[-1] += f" and {len(places) - len(names)} more"
     what = f"feature {names[0]} separates" if len(names) == 1 else f"features {', '.join(names)} separate"
     raise SeparationError(
         f"{what} won from lost rows: their weights have no finite maximum; leave some out, or use Firth's correction",
