@@ -133,7 +133,12 @@ def _coefficients(study: DiscriminantStudy) -> Element:
                 for number, (phase, value, own) in enumerate(zip(phases, values, reach, strict=True))
             ]
         chart = point_chart(
-            f"coefficient-{place}", curves, {}, "phase", f"Coefficient of {name} by phase", quantity="log odds"
+            f"coefficient-{place}",
+            curves,
+            {},
+            f"phase, 0 is {phases[0]}",
+            f"Coefficient of {name} by phase",
+            quantity="log odds",
         )
         figures.append(element("figure", element("figcaption", name), *chart))
     for method in (LOG, FISHER):
