@@ -376,12 +376,12 @@ def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> Linea
         found[:, -1] = constant
         return found
 
-    sums, total = _sums_by_game(sample, weights, influence), float(moments.trials.sum())
+    (sums, likelihood), total = _sums_by_game(sample, weights, influence), float(moments.trials.sum())
     to_slopes = np.column_stack([inverse, slopes, np.zeros(len(slopes))])
     to_constant = np.append(-middle @ to_slopes[:, :-1], -1.0)
     turned = np.vstack([to_slopes, to_constant]) / total
-    covariance, naive = (turned @ each @ turned.T for each in (sums.filling, sums.by_row))
-    return LinearModel(sample.names, weights, covariance, naive, sums.rows, sums.games, total, sums.likelihood, 2)
+    covariance, naive = (turned @ each @ turned.T for each in (sums.filling(len(weights)), sums.by_row))
+    return LinearModel(sample.names, weights, covariance, naive, sums.rows, sums.games, total, likelihood, 2)
 
 
 def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> QuadraticModel:
@@ -446,7 +446,7 @@ def check_collinear(covariance: Vector, names: Sequence[str], least: Vector) -> 
 # ------------------------------------------------------------------------------------- logistic regression
 
 
-class _Pass(NamedTuple):
+class Pass(NamedTuple):
     """What one pass finds: log likelihood, its slopes and the information, [k + 1], [k + 1, k + 1]."""
 
     likelihood: float
@@ -464,7 +464,7 @@ def _odds_and_chances(rows: Rows, weights: Vector) -> tuple[float, Vector]:
     return likelihood, np.where(odds > 0, 1.0, small) / (1 + small)
 
 
-def _pass(chunks: Iterable[Rows], weights: Vector, shrink: Vector | None = None) -> _Pass:
+def _pass(chunks: Iterable[Rows], weights: Vector, shrink: Vector | None = None) -> Pass:
     """Sum up a sample; ``shrink``, the inverse information, adds Firth's correction to the slopes."""
     width = len(weights)
     likelihood, slopes, information = 0.0, np.zeros(width), np.zeros((width, width))
@@ -482,7 +482,7 @@ def _pass(chunks: Iterable[Rows], weights: Vector, shrink: Vector | None = None)
             left += times * np.einsum("nk,nk->n", with_one @ shrink, with_one) * (0.5 - chance)
         slopes += left @ with_one
         information += with_one.T @ (with_one * times[:, None])
-    return _Pass(likelihood, slopes, information)
+    return Pass(likelihood, slopes, information)
 
 
 def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
@@ -517,12 +517,12 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
             # Some of so many features are rare enough to separate the first rows, and to be looked for is cheap.
             refuse_separating_alone(sample)
         else:
-            first = _maximum(lambda: _first(sample), weights, spread)
+            first = climb(lambda *at: _pass(_first(sample), *at), weights, spread)
             if first is None:
                 refuse_separated(sample, spread)
             else:
                 weights = first[0]
-    found = _maximum(sample.chunks, weights, spread, firth)
+    found = climb(lambda *at: _pass(sample.chunks(), *at), weights, spread, firth=firth)
     if found is None:
         if not firth:
             refuse_separated(sample, spread)
@@ -533,11 +533,9 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
         left = rows.trials * (rows.won - _odds_and_chances(rows, weights)[1])
         return np.column_stack([rows.features * left[:, None], left])
 
-    sums, total = _sums_by_game(sample, weights, slopes_of), float(moments.trials.sum())
-    covariance = inverse @ sums.filling @ inverse
-    return LinearModel(
-        sample.names, weights, covariance, inverse, sums.rows, sums.games, total, sums.likelihood, iterations
-    )
+    (sums, likelihood), total = _sums_by_game(sample, weights, slopes_of), float(moments.trials.sum())
+    covariance = inverse @ sums.filling(len(weights)) @ inverse
+    return LinearModel(sample.names, weights, covariance, inverse, sums.rows, sums.games, total, likelihood, iterations)
 
 
 def _first(sample: Sample) -> Iterator[Rows]:
@@ -549,17 +547,19 @@ def _first(sample: Sample) -> Iterator[Rows]:
             return
 
 
-def _maximum(
-    chunks: Callable[[], Iterable[Rows]], weights: Vector, spread: Vector, firth: bool = False
+def climb(
+    pass_at: Callable[..., Pass], weights: Vector, spread: Vector, *, firth: bool = False
 ) -> tuple[Vector, Vector, int] | None:
-    """Go uphill from some weights; the weights, the inverse information there, and the passes over the rows.
+    """Go uphill by Newton's method; return the weights, the inverse information there, and the number of passes.
+
+    ``pass_at`` makes one pass at some weights, and for Firth's correction with the inverse information there.
 
     None where there is no end to it. A short step tells the end only if it is short in log odds, at which ``spread``
     is what the features usually differ by: where classes are separated, standard errors grow faster than steps.
     """
     last, step, stalled = -math.inf, np.zeros_like(weights), 0
     for iteration in range(1, (_FIRTH_ITERATIONS if firth else _ITERATIONS) + 1):
-        found = _pass(chunks(), weights)
+        found = pass_at(weights)
         sign, log_determinant = np.linalg.slogdet(found.information)
         likelihood = found.likelihood + (log_determinant / 2 if firth else 0)
         if not (sign > 0 and likelihood >= last - 1e-12 * abs(last)):
@@ -568,7 +568,7 @@ def _maximum(
             continue
         inverse = np.asarray(np.linalg.inv(found.information), np.float64)
         if firth:
-            found = _pass(chunks(), weights, inverse)
+            found = pass_at(weights, inverse)
         gain, last = likelihood - last, likelihood
         step = inverse @ found.slopes
         weights = weights + step
@@ -628,58 +628,74 @@ def fit_with_remedies(
 # ---------------------------------------------------------------------------------------- errors by game
 
 
-class _Sums(NamedTuple):
-    """Sum over games of the squares of what their rows add up to, corrected; the same by row; and some counts."""
+class GameSums:
+    """Sums over games of the squares of what their rows add up to: the filling of the sandwich formula.
 
-    filling: Vector
-    by_row: Vector
-    rows: int
-    games: int
-    likelihood: float
+    Parameters
+    ----------
+    games
+        Number of games; those of the rows are below it.
+    in_order
+        Whether the rows of a game follow one another: then no table of all games is needed.
+    """
 
+    def __init__(self, games: int, *, in_order: bool) -> None:
+        self._games, self._in_order = games, in_order
+        self._table: Vector | None = None
+        self._seen = np.zeros(0 if in_order else games, bool)
+        self._open_game, self._open_sum = -1, np.zeros(0)
+        self._filling: Any = 0.0
+        self.by_row: Any = 0.0
+        self.rows = self.games = 0
 
-def _sums_by_game(sample: Sample, weights: Vector, influence: Callable[[Rows], Vector]) -> _Sums:
-    """Sum up what rows say of some weights: ``influence`` of some rows is float64 [n, k + 1]."""
-    width = len(influence(next(iter(sample.chunks())))[0])
-    filling, by_row = np.zeros((width, width)), np.zeros((width, width))
-    count, games, likelihood = 0, 0, 0.0
-    # Games in order are finished one after the other; others need a table of all.
-    table = np.zeros((0 if sample.in_order else sample.games, width))
-    seen = np.zeros(len(table), bool)
-    open_game, open_sum = -1, np.zeros(width)
-    for rows in sample.chunks():
-        kept = rows.trials > 0
-        count += int(kept.sum())
-        likelihood += _odds_and_chances(rows, weights)[0]
-        changes = influence(rows)[kept]
-        game = rows.game[kept]
+    def add(self, changes: Vector, game: NDArray[np.int64]) -> None:
+        """Add rows: float64 [n, k], and their games [n]."""
         if not len(game):
-            continue
-        by_row += changes.T @ changes
-        if not sample.in_order:
-            np.add.at(table, game, changes)
-            seen[game] = True
-            continue
+            return
+        self.rows += len(game)
+        self.by_row = self.by_row + changes.T @ changes
+        if not self._in_order:
+            if self._table is None:
+                self._table = np.zeros((self._games, changes.shape[1]))
+            np.add.at(self._table, game, changes)
+            self._seen[game] = True
+            return
         starts = np.concatenate([[0], np.flatnonzero(game[1:] != game[:-1]) + 1])
         sums = np.add.reduceat(changes, starts, axis=0)
-        if game[0] == open_game:
-            sums[0] += open_sum
-        elif open_game >= 0:
-            filling += np.outer(open_sum, open_sum)
-            games += 1
-        filling += sums[:-1].T @ sums[:-1]
-        games += len(sums) - 1
-        open_game, open_sum = int(game[-1]), sums[-1]
-    if sample.in_order:
-        filling += np.outer(open_sum, open_sum)
-        games += open_game >= 0
-    else:
-        filling, games = table.T @ table, int(seen.sum())
-    if games > 1 and count > len(weights):
-        filling *= games / (games - 1) * (count - 1) / (count - len(weights))
-    else:
-        filling *= math.nan
-    return _Sums(filling, by_row, count, games, likelihood)
+        if game[0] == self._open_game:
+            sums[0] += self._open_sum
+        elif self._open_game >= 0:
+            self._close()
+        self._filling = self._filling + sums[:-1].T @ sums[:-1]
+        self.games += len(sums) - 1
+        self._open_game, self._open_sum = int(game[-1]), sums[-1]
+
+    def _close(self) -> None:
+        self._filling = self._filling + np.outer(self._open_sum, self._open_sum)
+        self.games += 1
+
+    def filling(self, parameters: int) -> Vector:
+        """Give the sums, corrected for the numbers of games, rows and parameters; nan where there are too few."""
+        if self._in_order:
+            if self._open_game >= 0:
+                self._close()
+                self._open_game = -1
+        elif self._table is not None:
+            self._filling, self.games = self._table.T @ self._table, int(self._seen.sum())
+        if self.games > 1 and self.rows > parameters:
+            share = self.games / (self.games - 1) * (self.rows - 1) / (self.rows - parameters)
+            return np.asarray(self._filling * share)
+        return np.asarray(self._filling * math.nan)
+
+
+def _sums_by_game(sample: Sample, weights: Vector, influence: Callable[[Rows], Vector]) -> tuple[GameSums, float]:
+    """Sum up what rows say of some weights: ``influence`` of some rows is float64 [n, k]; and their log likelihood."""
+    sums, likelihood = GameSums(sample.games, in_order=sample.in_order), 0.0
+    for rows in sample.chunks():
+        kept = rows.trials > 0
+        likelihood += _odds_and_chances(rows, weights)[0]
+        sums.add(influence(rows)[kept], rows.game[kept])
+    return sums, likelihood
 
 
 # -------------------------------------------------------------------------------------------- separation

@@ -20,13 +20,13 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of, store_position
-from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal
-from glem.core.game.game import Game, legal_moves, play
+from glem.core.game.game import Game
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
+from glem.core.positions.successors import successors_of
 from glem.core.search.results import Bound
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
@@ -138,20 +138,6 @@ def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Open
     )
 
 
-def _expand(rules: Any, columns: Any, count: Any, buffer: Any, after: Any, parent: Any, move: Any) -> Any:
-    """Write all successors of ``count`` positions with the rows they come from; return their number."""
-    rows = 0
-    for row in range(count):
-        position = position_at(columns, row)
-        legal = legal_moves(rules, position, buffer, 0)
-        for place in range(legal):
-            store_position(after, rows, play(rules, position, buffer[place]))
-            parent[rows] = row
-            move[rows] = buffer[place]
-            rows += 1
-    return rows
-
-
 def all_openings(game: Game, plies: int) -> list[Opening]:
     """One line of moves to each position that can be reached in so many plies, in a fixed order.
 
@@ -166,19 +152,12 @@ def all_openings(game: Game, plies: int) -> list[Opening]:
     store_position(columns, 0, game.initial_position)
     lines: NDArray[np.int32] = np.zeros((1, 0), np.int32)
     for _ in range(plies):
-        count = len(columns[0])
-        room = count * game.max_moves
-        after = type(columns)(*(np.empty(room, column.dtype) for column in columns))
-        parent, move = np.empty(room, np.int32), np.empty(room, np.int32)
-        found = compiled(_expand)(
-            game.rules, columns, np.int64(count), np.zeros(game.max_moves, np.int32), after, parent, move
-        )
-        after = rows_of(after, slice(found))
-        first = group_equal(game, after).first
+        after = successors_of(game, columns)
+        first = group_equal(game, after.positions).first
         if len(first) > _MOST_OPENINGS:
             raise BadInputError(f"there are more than {_MOST_OPENINGS:,} openings of {plies} plies; name fewer plies")
-        columns = rows_of(after, first)
-        lines = np.column_stack([lines[parent[first]], move[first]])
+        columns = rows_of(after.positions, first)
+        lines = np.column_stack([lines[after.parent[first]], after.move[first]])
     alive = [not game.is_over(position_at(columns, row)) for row in range(len(columns[0]))]
     return [Opening(tuple(line)) for line in lines[np.array(alive, np.bool_)].tolist()]
 

@@ -1,0 +1,1 @@
+"""Players' styles: weights that make the moves likely that somebody chose."""
