@@ -1,6 +1,7 @@
 """The choice model against statsmodels, finite differences, and players whose weights are known."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def choices_of(seed: int, games: int = 60, *, taste: float = 0.0) -> Choices:
     game = np.repeat(np.arange(games), 12)
     weights = TRUE + taste * generator.normal(size=(games, 4))[game]
     value = (features * np.repeat(weights, sizes, axis=0)).sum(axis=1) + generator.gumbel(size=starts[-1])
-    chosen = np.array([begin + value[begin:end].argmax() for begin, end in zip(starts, starts[1:], strict=False)])
+    chosen = np.array([begin + value[begin:end].argmax() for begin, end in pairwise(starts)])
     return Choices(features, starts, chosen, game)
 
 
