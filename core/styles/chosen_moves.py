@@ -1,0 +1,160 @@
+"""What somebody chose among: the features after every legal move, of moves that were played.
+
+A feature counts from the view of whoever moved. After the move it is the opponent's turn, and features are from the
+view of the side to move: a choice sees them negated, as the value of a move is the negated value of what it leads to.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from glem.core.compiling.columns import rows_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.positions.replay import Replay
+from glem.core.positions.successors import successors_of
+from glem.core.styles.choice_model import ChoiceModel, Choices, ChoiceSample, chances_of
+
+_CHUNK = 2048
+"""Positions whose moves are made at a time."""
+
+
+def own_moves(replay: Replay, side: NDArray[np.int8], plies: tuple[int, int] | None = None) -> NDArray[np.int64]:
+    """Rows of a replay in which somebody moved: int64 [m], in order.
+
+    Parameters
+    ----------
+    replay
+        G games.
+    side
+        int8 [G]: the side that the player had, +1 or -1; 0 for both.
+    plies
+        First and last ply, both inclusive; all if None.
+    """
+    own = side[replay.record]
+    chosen = (replay.move >= 0) & ((own == 0) | (own == replay.side))
+    if plies is not None:
+        chosen &= (replay.ply >= plies[0]) & (replay.ply <= plies[1])
+    return np.flatnonzero(chosen)
+
+
+@define(frozen=True, eq=False)
+class ChosenMoves:
+    """Choices among legal moves.
+
+    Parameters
+    ----------
+    learning
+        Features of the game.
+    names
+        The k features that count.
+    choices
+        The choices; features are float32 [n, k], games are numbers of records.
+    """
+
+    learning: Learning
+    names: tuple[str, ...]
+    choices: Choices = field(repr=False)
+
+    @classmethod
+    def of(cls, learning: Learning, names: tuple[str, ...], replay: Replay, rows: NDArray[np.int64]) -> "ChosenMoves":
+        """Make every legal move of some rows of a replay, see :func:`own_moves`; forced moves are left out."""
+        items = [learning.features.index(name) for name in names]
+        parts = [part for part in _parts(learning, items, replay, rows) if len(part.chosen)]
+        if not parts:
+            nothing = np.zeros(0, np.int64)
+            return cls(
+                learning, names, Choices(np.zeros((0, len(items)), np.float32), np.zeros(1, np.int64), nothing, nothing)
+            )
+        ends = np.cumsum([0, *(len(part.features) for part in parts)])
+        return cls(
+            learning,
+            names,
+            Choices(
+                np.concatenate([part.features for part in parts]),
+                np.concatenate([[0], *(part.starts[1:] + end for part, end in zip(parts, ends, strict=False))]),
+                np.concatenate([part.chosen + end for part, end in zip(parts, ends, strict=False)]),
+                np.concatenate([part.game for part in parts]),
+            ),
+        )
+
+    def sample(self) -> ChoiceSample:
+        """Make what :func:`~glem.core.styles.choice_model.fit_choices` takes."""
+        choices = self.choices
+        return ChoiceSample(self.names, lambda: [choices], int(choices.game.max(initial=-1)) + 1)
+
+    def by_game(self, model: ChoiceModel) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """Numbers of the games, what a model gives to the moves of each, in log odds, and how many these are."""
+        _, own = chances_of(self.choices, model.weights)
+        games, numbers = np.unique(self.choices.game, return_inverse=True)
+        sums = np.bincount(numbers, own, len(games)).astype(np.float64)
+        return games, sums, np.bincount(numbers, minlength=len(games)).astype(np.int64)
+
+
+def _parts(learning: Learning, items: list[int], replay: Replay, rows: NDArray[np.int64]) -> Iterator[Choices]:
+    for first in range(0, len(rows), _CHUNK):
+        own = rows[first : first + _CHUNK]
+        after = successors_of(learning.game, rows_of(replay.positions, own))
+        sizes = np.bincount(after.parent, minlength=len(own))
+        several = sizes > 1
+        kept = several[after.parent]
+        features = learning.features.values(rows_of(after.positions, np.flatnonzero(kept)))[:, items]
+        chosen = (after.move == replay.move[own][after.parent])[kept]
+        yield Choices(
+            -features.astype(np.float32),
+            np.concatenate([[0], np.cumsum(sizes[several])]).astype(np.int64),
+            np.flatnonzero(chosen),
+            replay.record[own[several]].astype(np.int64),
+        )
+
+
+@define(frozen=True)
+class Verdict:
+    """Which of two models somebody's moves are likelier under.
+
+    Parameters
+    ----------
+    difference, error
+        Mean over games of the log likelihood by the first model less that by the second, and its standard error.
+    first
+        Share of games whose moves are likelier under the first.
+    games
+        Number of games.
+    """
+
+    difference: float
+    error: float
+    first: float
+    games: int
+
+    def told(self, confidence: float = 0.95) -> int:
+        """Give 0 or 1 for the first or the second model, and -1 where the games cannot tell."""
+        reach = float(norm.ppf((1 + confidence) / 2)) * self.error
+        return -1 if not abs(self.difference) > reach else int(self.difference < 0)
+
+
+def tell_apart(moves: ChosenMoves, first: ChoiceModel, second: ChoiceModel) -> Verdict:
+    """Ask whose moves these are; the error is nan, and nothing told, with fewer than two games."""
+    apart = moves.by_game(first)[1] - moves.by_game(second)[1]
+    count = len(apart)
+    error = float(apart.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+    return Verdict(
+        float(apart.mean()) if count else math.nan, error, float((apart > 0).mean()) if count else 0.0, count
+    )
+
+
+def evaluation_of(moves: ChosenMoves, model: ChoiceModel) -> LinearEvaluation:
+    """Make an ordinary evaluation of a model's weights, the same in all phases; one unit is a log odd of a choice."""
+    learning = moves.learning
+    phases = len(learning.phases)
+    return LinearEvaluation(
+        learning,
+        np.zeros(phases, np.float32),
+        linear=tuple(learning.features.index(name) for name in moves.names),
+        linear_weights=np.tile(model.weights.astype(np.float32), (phases, 1)),
+        provenance={"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games"},
+    )

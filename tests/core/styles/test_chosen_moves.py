@@ -1,0 +1,135 @@
+"""Choices of games: against plain loops, and players whose weights are known, learned and told apart."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from glem.core.compiling.columns import rows_of
+from glem.core.features.learning import Learning, load_learning
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import Replay, replay
+from glem.core.positions.successors import successors_of
+from glem.core.styles.choice_model import ChoiceModel, fit_choices
+from glem.core.styles.chosen_moves import ChosenMoves, evaluation_of, own_moves, tell_apart
+from tests.core.positions.test_game_tree import random_games
+from tests.othello import OTHELLO
+
+NAMES = (
+    *("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility", "frontier"),
+    *("opponent_frontier", "opponent_corners", "corner_moves", "opponent_corner_moves", "disc_difference"),
+    "opponent_stable_edge_discs",
+)
+USUAL = np.array([0.3, -0.35, 0.15, -0.12, -0.05, 0.08, -1.1, 0.6, -0.7, 0.02, -0.25])
+
+
+@pytest.fixture(scope="module")
+def learning() -> Learning:
+    return load_learning("othello")
+
+
+def games_of(learning: Learning, players: tuple[NDArray[Any], NDArray[Any]], games: int, seed: int) -> Replay:
+    """Games between two who choose by a softmax over the values of their moves; the first has the even plies."""
+    game, generator = learning.game, np.random.default_rng(seed)
+    items = [learning.features.index(name) for name in NAMES]
+    columns = type(game.initial_position)(*(np.repeat(value, games) for value in game.initial_position))
+    moves: list[list[int]] = [[] for _ in range(games)]
+    alive = np.arange(games)
+    for ply in range(128):
+        after = successors_of(game, columns)
+        if not len(after.move):
+            break
+        value = -learning.features.values(after.positions)[:, items] @ players[ply % 2]
+        value = value + generator.gumbel(size=len(value))
+        order = np.lexsort((-value, after.parent))
+        best = order[np.concatenate([[True], np.diff(after.parent[order]) > 0])]
+        alive = alive[after.parent[best]]
+        for number, move in zip(alive.tolist(), after.move[best].tolist(), strict=True):
+            moves[number].append(move)
+        columns = rows_of(after.positions, best)
+    unknown = np.full(games, np.nan, np.float32)
+    offsets = np.concatenate([[0], np.cumsum([len(own) for own in moves])])
+    every = np.array([move for own in moves for move in own], np.uint8)
+    return replay(game, GameRecords(every, offsets, unknown, unknown, np.full(games, -1, np.int16)))
+
+
+@cache
+def moves_of(which: int, games: int, seed: int) -> ChosenMoves:
+    """Moves of one of two players, against the other one."""
+    learning = load_learning("othello")
+    tastes = np.random.default_rng(which).normal(0, 0.25, size=len(NAMES))
+    player = USUAL * np.exp(tastes)
+    played = games_of(learning, (player, USUAL), games, seed)
+    return ChosenMoves.of(learning, NAMES, played, own_moves(played, np.ones(games, np.int8)))
+
+
+def weights_of(which: int) -> NDArray[Any]:
+    return np.asarray(USUAL * np.exp(np.random.default_rng(which).normal(0, 0.25, size=len(NAMES))))
+
+
+def learned(which: int, seed: int) -> ChoiceModel:
+    return fit_choices(moves_of(which, 600, seed).sample())
+
+
+def test_choices_are_all_legal_moves_of_the_side_that_is_asked_for(learning: Learning) -> None:
+    played = replay(OTHELLO, random_games(OTHELLO, 12, 3, choices=60))
+    side = np.resize(np.array([1, -1, 0], np.int8), 12)
+    rows = own_moves(played, side, (4, 40))
+    found = ChosenMoves.of(learning, NAMES, played, rows).choices
+    items = [learning.features.index(name) for name in NAMES]
+    count = 0
+    for row in range(len(played.record)):
+        asked = side[played.record[row]] in (0, played.side[row]) and 4 <= played.ply[row] <= 40
+        position = type(OTHELLO.initial_position)(*(column[row] for column in played.positions))
+        legal = OTHELLO.list_legal_moves(position)
+        if not asked or played.move[row] < 0 or len(legal) < 2:
+            continue
+        expected = [-learning.features.values_of(OTHELLO.play(position, move))[items] for move in legal]
+        begin, end = found.starts[count : count + 2]
+        np.testing.assert_array_equal(found.features[begin:end], expected)
+        assert legal[found.chosen[count] - begin] == played.move[row]
+        assert found.game[count] == played.record[row]
+        count += 1
+    assert count == len(found.chosen) > 150
+    assert len(ChosenMoves.of(learning, NAMES, played, rows[:0]).choices.chosen) == 0
+
+
+@pytest.mark.parametrize("which", [1, 2, 3, 4])
+def test_weights_of_a_player_are_learned(which: int) -> None:
+    model, true = learned(which, 10 * which), weights_of(which)
+    assert spearmanr(model.weights, true).statistic >= 0.95
+    scores = (model.weights - true) / model.errors()
+    assert np.abs(scores).max() < 4
+    assert (scores**2).mean() < 2.5
+
+
+def test_an_evaluation_of_the_weights_ranks_moves_as_the_model_does(learning: Learning) -> None:
+    moves = moves_of(1, 600, 10)
+    model = learned(1, 10)
+    evaluation = evaluation_of(moves, model)
+    after = successors_of(OTHELLO, type(OTHELLO.initial_position)(*(np.array([v]) for v in OTHELLO.initial_position)))
+    items = [learning.features.index(name) for name in NAMES]
+    expected = learning.features.values(after.positions)[:, items] @ model.weights
+    np.testing.assert_allclose(evaluation.predict(after.positions), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2), (3, 4), (1, 4), (2, 3)])
+def test_players_are_told_apart_by_200_games(one: int, other: int) -> None:
+    models = learned(one, 10 * one), learned(other, 10 * other)
+    for place, which in enumerate((one, other)):
+        verdict = tell_apart(moves_of(which, 200, 10 * which + 5), *models)
+        assert verdict.games == 200
+        assert verdict.told() == place
+
+
+def test_equal_players_cannot_be_told_apart() -> None:
+    told = []
+    for seed in range(6):
+        halves = [fit_choices(moves_of(1, 150, 100 + 3 * seed + half).sample()) for half in range(2)]
+        told.append(tell_apart(moves_of(1, 100, 102 + 3 * seed), *halves).told())
+    assert told.count(-1) >= 4
+    one = fit_choices(moves_of(1, 150, 100).sample())
+    assert tell_apart(moves_of(1, 100, 102), one, one).told() == -1
