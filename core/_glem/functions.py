@@ -290,7 +290,7 @@ def fit(
             raise BadInputError(
                 f"--method {method} knows results, patterns and linear features, and no penalty or prior"
             )
-        names = learning.baselines[baseline] if baseline is not None else learning.linear if linear else ()
+        names = () if not linear else learning.linear if baseline is None else learning.baselines[baseline]
         valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
         told = {
             "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],

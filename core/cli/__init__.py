@@ -58,7 +58,7 @@ _TASKS = {
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
 _RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"match", "probcut", "relabel", "tournament", "tune"}
+_RESUMING |= {"experiment", "match", "probcut", "relabel", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 
 

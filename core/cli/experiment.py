@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,7 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from glem.core.grading.experiments.strength import StrengthExperiment
-    from glem.core.positions.positions import Positions
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
@@ -274,6 +271,7 @@ def discriminants(
     """
     from pathlib import Path
 
+    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.fitting.phase_discriminants import select_parts
     from glem.core.grading.experiments.discriminants import (
@@ -298,15 +296,15 @@ def discriminants(
     valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
     terms = {"linear": names, "patterns": None if valued is None else valued.names}
     mark = settings_mark(source, held_out=held_out, seed=seed, plies=plies, **terms)
-
-    def of_plies(part: Positions) -> NDArray[np.bool_]:
-        first, last = (0, part.ply.max(initial=0)) if plies is None else plies
-        return (part.ply >= first) & (part.ply <= last)
-
-    parts = select_parts(source, of_plies)
+    first, last = plies or (-1, math.inf)
+    parts = select_parts(source, lambda part: (part.ply >= first) & (part.ply <= last))
     training = select_parts(parts, lambda part: ~part.held_out_mask(held_out, seed))
     held = select_parts(parts, lambda part: part.held_out_mask(held_out, seed))
-    told = {"positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000]}
+    told = {
+        "positions": f"{len(source):,} from {', '.join(source.sources)}, {held_out:g} of the games held out"[:2000],
+        "labels": source.label_kind,
+        FITTED_FILES: fitted_files_text(files),
+    }
     with run_folder(Path(output), mark, keep=True, mark="run.json") as folder:
         evaluations, warnings = fit_all(
             training, learning, names, valued, folder, seed=seed, provenance=told, progress=progress

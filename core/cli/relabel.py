@@ -104,10 +104,12 @@ def command(
         raise BadInputError(
             "--quick and --again belong together: the first finds suspicious labels, the second corrects them"
         )
-    given = [name for name in ("outcome_from", "plies") if corrections[name]]
+    options_of_searches = {
+        **{"outcome_from": "--outcomes", "plies": "--plies", "threshold": "--suspect-above", "loss": "--loss"}
+    }
+    given = [option for name, option in options_of_searches.items() if corrections[name] not in (None, 0)]
     if quick is None and given:
-        option = {"outcome_from": "--outcomes", "plies": "--plies"}[given[0]]
-        raise BadInputError(f"{option} is for searches: give --quick and --again")
+        raise BadInputError(f"{given[0]} is for searches: give --quick and --again")
     if quick is not None and output is None:
         raise BadInputError("corrections need -o, beside which unfinished work is kept")
     work = Path(f"{output}.work")

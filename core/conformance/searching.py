@@ -68,10 +68,10 @@ def _check_replaced(game: Game, position: Any, legal: list[int], check: CheckRes
             check.expect(found == wanted, f"{name} of the search gives {found}, the rules {wanted}")
 
 
-def _list_tactical(game: Game, position: Any, legal: list[int]) -> list[int]:
+def _list_tactical(game: Game, function: Callable[..., Any], position: Any, legal: list[int]) -> list[int]:
     """Tactical moves, checked; none where the side to move cannot stand still."""
     buffer = guarded_buffer(game)
-    count = game.search_functions["tactical_moves"](position, buffer, GUARD_ROWS)
+    count = function(position, buffer, GUARD_ROWS)
     if not whole(count):
         raise BrokenPromise(f"tactical_moves returned {count!r}, expected a number of moves")
     try:
@@ -86,7 +86,7 @@ def _list_tactical(game: Game, position: Any, legal: list[int]) -> list[int]:
             f"tactical_moves says that the side to move cannot stand still and lists {sorted(moves)}, expected all "
             f"legal moves {sorted(legal)}"
         )
-    if "must_move" in game.search_functions:
+    if "must_move" in game.search_functions and function is game.search_functions.get("tactical_moves"):
         forced = game.search_functions["must_move"](position)
         if not isinstance(forced, bool | np.bool_) or bool(forced) != (count < 0):
             raise BrokenPromise(f"must_move gives {forced!r}, tactical_moves {count}")
@@ -99,21 +99,24 @@ def _list_tactical(game: Game, position: Any, legal: list[int]) -> list[int]:
     "stand still, and come to an end",
 )
 def _check_tactical_moves(check: CheckResult, game: Game, sample: Sample) -> None:
-    if sample.doubt or "tactical_moves" not in game.search_functions:
+    functions = [game.search_functions["tactical_moves"]] if "tactical_moves" in game.search_functions else []
+    functions += game.quiescence.values()
+    if sample.doubt or not functions:
         raise NotApplicable
-    for row, position in sample.rows(check):
-        _list_tactical(game, position, sample.legal[row])
-        check.cases += 1
-    generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
-    for _, position in sample.rows(check, sample.some(_TACTICAL_WALKS)):
-        for _ in range(game.max_plies + 1):
-            moves = _list_tactical(game, position, list_moves(game, position))
-            if not moves:
-                break
-            position = game.play(position, generator.choice(moves))
-        else:
-            check.fail(f"tactical moves follow each other for more than max_plies = {game.max_plies} plies")
-        check.cases += 1
+    for function in functions:
+        for row, position in sample.rows(check):
+            _list_tactical(game, function, position, sample.legal[row])
+            check.cases += 1
+        generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
+        for _, position in sample.rows(check, sample.some(_TACTICAL_WALKS)):
+            for _ in range(game.max_plies + 1):
+                moves = _list_tactical(game, function, position, list_moves(game, position))
+                if not moves:
+                    break
+                position = game.play(position, generator.choice(moves))
+            else:
+                check.fail(f"tactical moves follow each other for more than max_plies = {game.max_plies} plies")
+            check.cases += 1
 
 
 def _in_range(value: Any, low: float, high: float, name: str) -> int:

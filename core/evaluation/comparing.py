@@ -6,6 +6,7 @@ from attrs import define
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.quadratic import QUADRATIC_ARRAYS, QuadraticEvaluation
 from glem.core.patterns.patterns import PatternSet
 
 
@@ -58,7 +59,12 @@ def compare_evaluations(one: LinearEvaluation, other: LinearEvaluation) -> Evalu
         "configuration_weights": _same_configurations(one.configurations, other.configurations),
         "linear_weights": one.linear == other.linear,
     }
+    if type(one) is type(other) is QuadraticEvaluation:
+        same = items["pattern_weights"] and items["linear_weights"]
+        items |= dict.fromkeys(QUADRATIC_ARRAYS, same)
     differences = [name for name, same in items.items() if not same]
+    if type(one) is not type(other):
+        differences.append("kind")
     if one.link != other.link:
         differences.append("link")
     if one.configurations is not None and one.most_specific != other.most_specific:

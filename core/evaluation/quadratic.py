@@ -42,8 +42,8 @@ class QuadraticEvaluation(LinearEvaluation):
     Raises
     ------
     BadInputError
-        There are no terms, shapes do not fit, a number is not finite, the link is another sigmoid than the logistic
-        one, or there are sparse patterns or configurations.
+        There are no terms, shapes do not fit, squares are not symmetric, a number is not finite, the link is another
+        sigmoid than the logistic one, or there are sparse patterns or configurations.
     """
 
     slopes: Weights = field(factory=no_weights)
@@ -67,6 +67,8 @@ class QuadraticEvaluation(LinearEvaluation):
             if array.shape != shape or not np.isfinite(array).all():
                 raise BadInputError(f"{name} have shape {array.shape}, expected finite numbers {shape}")
             object.__setattr__(self, name, array)
+        if not np.array_equal(self.squares, self.squares.transpose(0, 2, 1)):
+            raise BadInputError("squares are not symmetric")
 
     def __repr__(self) -> str:
         return f"QuadraticEvaluation({self.learning.game.name}: {len(self.terms)} terms, {self.unit})"
@@ -77,10 +79,14 @@ class QuadraticEvaluation(LinearEvaluation):
         found = np.empty(len(terms))
         for number in range(len(self.bias)):
             rows = np.flatnonzero(phase == number)
-            own = terms[rows]
-            pulls = own @ self.squares[number] + self.slopes[number]
-            found[rows] = np.einsum("nt,nt->n", pulls, own) + self.bias[number]
+            found[rows] = self.sums_of_terms(terms[rows], number)
         return found.astype(np.float32)
+
+    def sums_of_terms(self, terms: NDArray[np.float64], phase: int) -> NDArray[np.float64]:
+        """Discriminant of rows of terms [n, T] in one phase: float64 [n]."""
+        pulls = terms @ self.squares[phase] + self.slopes[phase]
+        found: NDArray[np.float64] = np.einsum("nt,nt->n", pulls, terms) + self.bias[phase]
+        return found
 
     def explain(self, position: Any) -> Explanation:
         """List what each term and each product of two adds."""

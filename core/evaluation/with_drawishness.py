@@ -73,6 +73,13 @@ class ResultEvaluation:
         if not 0 < self.scale < math.inf:
             raise BadInputError(f"the scale b of an evaluation must be positive and finite, got {self.scale}")
         object.__setattr__(self, "scale", float(self.scale))
+        for name in ("value", "drawishness"):
+            part = getattr(self, name)
+            if type(part) is not LinearEvaluation:
+                raise BadInputError(f"the {name} is no linear evaluation")
+            if part.coefficients is not None:
+                # Changes and fits of the whole do not keep them true.
+                object.__setattr__(self, name, attrs.evolve(part, coefficients=None))
 
     def __repr__(self) -> str:
         return f"ResultEvaluation(value {self.value!r}, drawishness {self.drawishness!r}, scale {self.scale:g})"

@@ -5,6 +5,7 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 """
 
 import math
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -44,9 +45,13 @@ METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
 }
 """Methods of ``glem fit`` that this module has."""
 
+WARNINGS = "warnings"
+"""Name under which the provenance of an evaluation keeps what was left out or corrected."""
+
 TABLE_SHARE = 0.5
 """Share of the games that tables are estimated on; the discriminants are fitted to the others."""
 
+_TABLE_SEED = 0x7AB1E5
 _UNDECIDED = 20.0
 """Drawn positions that are added to those of each content of a pattern."""
 _IN_MEMORY = 1 << 28
@@ -126,6 +131,8 @@ def estimate_tables(parts: Parts, learning: Learning, patterns: PatternSet) -> N
     pooled = sums.copy()
     pooled[:, 1:] += sums[:, :-1]
     pooled[:, :-1] += sums[:, 1:]
+    if patterns.weight_count and not sums.any():
+        raise BadInputError("there are no games to estimate the tables of patterns on")
     shares: NDArray[np.float32] = ((pooled[1] - pooled[0] / 2) / (pooled[0] + _UNDECIDED)).astype(np.float32)
     shares[:, patterns.null_weights] = 0
     return shares
@@ -200,8 +207,11 @@ class TermRows:
         if math.prod(shape) * 4 <= _IN_MEMORY:
             values = np.empty(shape, np.float32)
         else:
-            # The file has no name, and goes with the array.
-            values = np.memmap(tempfile.TemporaryFile(), np.float32, shape=shape)  # noqa: SIM115
+            # The file has no name, and goes with the array. Its room is taken at once: a full disk is an error here,
+            # and would kill the process later.
+            with tempfile.TemporaryFile() as file:
+                os.posix_fallocate(file.fileno(), 0, math.prod(shape) * 4)
+                values = np.memmap(file, np.float32, shape=shape)
         won, trials = np.empty(shape[0], np.float32), np.empty(shape[0], np.float32)
         game = np.empty(shape[0], np.uint64)
         free = starts[:-1].copy()
@@ -282,7 +292,7 @@ def fit_rows(
         "link": LOGISTIC,
         "patterns": terms.patterns,
         "linear": terms.linear,
-        "provenance": dict(provenance or {}),
+        "provenance": {**(provenance or {}), **({WARNINGS: "\n".join(warnings)} if warnings else {})},
     }
     slopes = slopes[nearest]
     if METHODS[method] is fit_quadratic:
@@ -344,8 +354,6 @@ def fit_phases_by_result(
     BadInputError
         No terms or positions, or no phase that could be fitted.
     """
-    if not names and not patterns:
-        raise BadInputError(f"--method {method} fits linear features and patterns, and there are none")
     rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
     return fit_rows(rows, method, provenance=provenance, progress=progress)
 
@@ -360,8 +368,12 @@ def rows_to_fit(
     progress: Progress = SILENT,
 ) -> TermRows:
     """Make the rows that discriminants are fitted to; arguments are those of :func:`fit_phases_by_result`."""
+    if not names and not patterns:
+        raise BadInputError("discriminants combine linear features and patterns, and there are none")
     mine = parts
     if patterns is not None:
-        mine = select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, seed))
-        parts = select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, seed))
+        # Not the seed by which games are held out before: of these, another share would be taken.
+        own = seed ^ _TABLE_SEED
+        mine = select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
+        parts = select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
     return TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)

@@ -314,7 +314,7 @@ class Game:
         searching = {**functions, **self.search_functions}
         object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))
         quiet = {
-            name: Operations(f"{self.name}-search-{name}", {**searching, "tactical_moves": function})
+            name: Operations(f"{self.name}-search", {**searching, "tactical_moves": function})
             for name, function in self.quiescence.items()
         }
         object.__setattr__(self, "_quiet_rules", {"": self.search_rules, **quiet})

@@ -123,14 +123,21 @@ def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
-def mean_by_game(values: Floats, game: NDArray[np.int64]) -> tuple[float, float, int]:
-    """Mean of values [N], its standard error by game (nan with fewer than two), and the number of games."""
+def mean_by_game(
+    values: Floats, game: NDArray[np.int64], weights: NDArray[Any] | None = None
+) -> tuple[float, float, int]:
+    """Mean of values [N], its standard error by game (nan with fewer than two), and the number of games.
+
+    A value counts ``weights`` times, once if they are not given.
+    """
     # Counted from the first value, so that equal values have exactly no error.
     origin = values[0]
-    sums, counts = np.bincount(game, values - origin), np.bincount(game)
+    apart = values - origin
+    counts = np.bincount(game) if weights is None else np.bincount(game, weights)
+    sums = np.bincount(game, apart if weights is None else apart * weights)
     present = counts > 0
     sums, counts = sums[present], counts[present]
-    games, total = len(counts), int(counts.sum())
+    games, total = len(counts), float(counts.sum())
     offset = float(sums.sum() / total)
     mean = float(origin) + offset
     if games < 2:

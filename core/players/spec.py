@@ -79,7 +79,7 @@ class PlayerSpec:
         Whether the search may be selective; full-width where it is false.
     probcut
         File of the parameters of the selective search, or ``default`` for those that the game's plugin ships; "" for
-        these where the evaluation is the plugin's too, else for none.
+        these where the evaluation and the quiescence are the plugin's too, else for none.
     quiescence
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
     table_mb
@@ -125,6 +125,8 @@ class PlayerSpec:
             raise BadInputError(
                 f"player {self.name!r}: an external player is written PROTOCOL:PROGRAM, got {self.evaluation!r}"
             )
+        if self.kind != SEARCH and self.quiescence:
+            raise BadInputError(f"player {self.name!r} does not search: leave quiescence= out")
         if self.kind == EXTERNAL and (self.solve_from or self.result_from):
             raise BadInputError(
                 f"player {self.name!r}: a program of others solves nothing; leave solve= and result= out"
@@ -172,7 +174,8 @@ class PlayerSpec:
         BadInputError
             The file is none of parameters or another game's, or the plugin ships none.
         """
-        if not self.selective or (self.probcut == "" and self.evaluation != DEFAULT_EVALUATION):
+        is_shipped = self.evaluation == DEFAULT_EVALUATION and not self.quiescence
+        if not self.selective or (self.probcut == "" and not is_shipped):
             return None
         if self.probcut not in ("", DEFAULT_PROBCUT):
             loaded = ProbCut.load(self.probcut)

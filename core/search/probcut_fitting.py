@@ -223,8 +223,7 @@ def fit_probcut(
 
 
 def _digest(evaluation: LinearEvaluation, columns: Any) -> str:
-    played = evaluation.in_play()
-    return arrays_digest((played.bias, played.patterns, played.configurations, played.linear, *columns))
+    return arrays_digest((*evaluation.parts()[1].values(), *columns))
 
 
 # ------------------------------------------------------------------------------------------ from scores to parameters

@@ -23,6 +23,8 @@ MOST_TERMS = 32
 QUADRATIC_STEPS = 1024.0
 """Steps of a score per label unit."""
 
+_LARGEST_SCORE = 1e15
+"""Steps, beyond which a cast would leave 64 bits; the evaluator's own limit is far below."""
 _LARGEST_TERM = 32767
 _LARGEST_SQUARE = (1 << 31) - 1
 _LARGEST_TOTAL = 1 << 62
@@ -110,7 +112,7 @@ def quadratic_score(
         for other in range(tables.terms):
             pull += np.int64(tables.squares[start + np.int64(other)]) * np.int64(terms[other])
         total += pull * np.int64(terms[place])
-    return np.int64(np.rint(np.float64(total) * tables.scale))
+    return np.int64(min(max(np.rint(np.float64(total) * tables.scale), -_LARGEST_SCORE), _LARGEST_SCORE))
 
 
 def build_quadratic_tables(evaluation: QuadraticEvaluation) -> tuple[QuadraticTables, NDArray[np.int16]]:

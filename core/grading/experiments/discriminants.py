@@ -5,6 +5,7 @@ concludes from a look at these. Here held-out games tell: by the log loss, whose
 whether a value means the same in every phase, as the paper has it.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -20,13 +21,14 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import Learning
-from glem.core.files.digests import arrays_digest
+from glem.core.files.digests import file_digest
 from glem.core.fitting.discriminants import Sample, fit_logistic
-from glem.core.fitting.phase_discriminants import METHODS, Parts, TermRows, fit_rows, rows_to_fit
+from glem.core.fitting.phase_discriminants import METHODS, WARNINGS, Parts, TermRows, fit_rows, rows_to_fit
 from glem.core.game.game import Game
+from glem.core.grading.correctness import checked_games, mean_by_game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import parse_player
-from glem.core.positions.files import PositionFiles, stream_provenance
+from glem.core.positions.files import PositionFiles
 from glem.core.tasks.counts import interval_text, rating_text
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
@@ -86,14 +88,18 @@ def fit_all(
         By method; and what was left out or corrected.
     """
     files = {method: folder / f"{method}.npz" for method in METHODS}
-    warnings: list[str] = []
     if not all(file.exists() for file in files.values()):
         rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
         for method, file in files.items():
-            found = fit_rows(rows, method, provenance={**(provenance or {}), "fitter": method}, progress=progress)
-            found.evaluation.save(file)
-            warnings += [f"{NAMES[method]}, {text}" for text in found.warnings]
-    return {method: load_value(file, learning.game) for method, file in files.items()}, warnings
+            told = {**(provenance or {}), "fitter": method}
+            fit_rows(rows, method, provenance=told, progress=progress).evaluation.save(file)
+    evaluations = {method: load_value(file, learning.game) for method, file in files.items()}
+    warnings = [
+        f"{NAMES[method]}, {text}"
+        for method, evaluation in evaluations.items()
+        for text in evaluation.provenance.get(WARNINGS, "").splitlines()
+    ]
+    return evaluations, warnings
 
 
 class Mean(NamedTuple):
@@ -106,22 +112,6 @@ class Mean(NamedTuple):
         """Bounds of an interval."""
         reach = float(norm.ppf((1 + confidence) / 2)) * self.error
         return self.value - reach, self.value + reach
-
-
-def mean_by_game(values: NDArray[Any], trials: NDArray[Any], game: NDArray[Any]) -> Mean:
-    """Mean of values [N] that count ``trials`` times, with the error of positions that depend on each other in a game.
-
-    nan without positions; the error is nan for a single game.
-    """
-    total = float(trials.sum())
-    if total <= 0:
-        return Mean(np.nan, np.nan)
-    mean = float(values @ trials) / total
-    _, numbers = np.unique(game, return_inverse=True)
-    sums = np.bincount(numbers, (values - mean) * trials)
-    count = len(sums)
-    error = np.sqrt(float(sums @ sums) * count / (count - 1)) / total if count > 1 else np.nan
-    return Mean(mean, float(error))
 
 
 class Meaning(NamedTuple):
@@ -173,8 +163,11 @@ class DiscriminantStudy:
             There are too few of them.
         """
         rows = TermRows.of(evaluations[QUAD], held_out, progress)
-        if len(rows.won) < _FEWEST:
-            raise BadInputError(f"{len(rows.won)} held-out positions say nothing; give more games, or --held-out")
+        if not _told_phases(rows):
+            raise BadInputError(
+                f"{len(rows.won):,} held-out positions say nothing: no phase has {_FEWEST}, won and lost; give more games, "
+                "or --held-out"
+            )
         return cls.of_rows(evaluations, rows, confidence)
 
     @classmethod
@@ -197,21 +190,24 @@ class DiscriminantStudy:
 
     @property
     def told_phases(self) -> list[int]:
-        """Phases with enough held-out positions."""
-        return [phase for phase, part in self.rows.phases() if part.stop - part.start >= _FEWEST]
+        """Phases with enough held-out positions, won and lost."""
+        return _told_phases(self.rows)
 
-    def _mean(self, values: NDArray[Any], part: slice | NDArray[Any] = slice(None)) -> Mean:
-        return mean_by_game(values[part], self.rows.trials[part], self.rows.game[part])
+    def _mean(self, values: NDArray[Any], part: slice | NDArray[Any]) -> Mean:
+        """Mean over some rows of values, of these or of all rows."""
+        own = values if len(values) < len(self.rows.won) else values[part]
+        game = checked_games(self.rows.game[part], len(own))
+        return Mean(*mean_by_game(np.asarray(own, np.float64), game, self.rows.trials[part])[:2])
 
-    def losses(self, method: str) -> NDArray[Any]:
-        """Log loss of each held-out position: -log of the probability of its result, half and half for a draw."""
-        won, odds = self.rows.won, self.odds[method]
+    def losses(self, method: str, part: slice = slice(None)) -> NDArray[Any]:
+        """Log loss of held-out positions: -log of the probability of the result, half and half for a draw."""
+        won, odds = self.rows.won[part], self.odds[method][part]
         return won * np.logaddexp(0, -odds) + (1 - won) * np.logaddexp(0, odds)
 
     def loss_of(self, method: str, phase: int | None = None, *, less: str | None = None) -> Mean:
         """Mean log loss, or the difference to that of another method, in a phase or in all."""
-        values = self.losses(method) - (0 if less is None else self.losses(less))
-        return self._mean(values, slice(None) if phase is None else self.rows.part(phase))
+        part = slice(None) if phase is None else self.rows.part(phase)
+        return self._mean(self.losses(method, part) - (0 if less is None else self.losses(less, part)), part)
 
     def loss_table(self) -> Table:
         """Log losses by phase, and the differences whose intervals tell which is better."""
@@ -300,7 +296,7 @@ class DiscriminantStudy:
         low, high = np.quantile(values, (0.002, 0.998)).tolist()
         integers = bool((values == np.rint(values)).all())
         if integers:
-            edges = np.linspace(low - 0.5, high + 0.5, min(40, round(high - low) + 1) + 1)
+            edges = np.arange(low - 0.5, high + math.ceil((high - low + 1) / 40), math.ceil((high - low + 1) / 40))
         else:
             edges = np.linspace(low, high if high > low else low + 1, 41)
         lost, good = (
@@ -372,12 +368,19 @@ class DiscriminantStudy:
         }
 
 
+def _told_phases(rows: TermRows) -> list[int]:
+    found = []
+    for phase, part in rows.phases():
+        share = float(rows.won[part].mean()) if part.stop - part.start >= _FEWEST else 0.0
+        if 0 < share < 1:
+            found.append(phase)
+    return found
+
+
 def _odds(evaluation: LinearEvaluation, phase: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Discriminant of rows of terms [n, T] in a phase."""
     if isinstance(evaluation, QuadraticEvaluation):
-        pulls = terms @ evaluation.squares[phase] + evaluation.slopes[phase]
-        found: NDArray[np.float64] = np.einsum("nt,nt->n", pulls, terms) + evaluation.bias[phase]
-        return found
+        return evaluation.sums_of_terms(terms, phase)
     if evaluation.coefficients is None:
         raise BadInputError("an evaluation without coefficients is no discriminant of terms")
     weights = evaluation.coefficients[0, phase].astype(np.float64)
@@ -500,6 +503,4 @@ def pairing_table(found: Sequence[Played], seconds: float) -> Table:
 
 def settings_mark(files: PositionFiles, **settings: Any) -> dict[str, Any]:
     """Name what makes one experiment differ from another."""
-    keys = (keys for path in files.paths for keys in stream_provenance(path, game=files.game))
-    digest = arrays_digest((part["game_key"] for part in keys), "")
-    return {"work": "discriminants", "positions": digest, "sources": list(files.sources), **settings}
+    return {"work": "discriminants", "files": [file_digest(path) for path in files.paths], **settings}

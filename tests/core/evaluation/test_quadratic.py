@@ -9,12 +9,14 @@ import pytest
 from attrs import evolve
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.comparing import compare_evaluations
 from glem.core.evaluation.integers.quadratic_sums import MOST_TERMS, QUADRATIC_STEPS, build_quadratic_tables
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, scaled_sigmoid
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.quadratic import QuadraticEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning
 from glem.core.patterns.patterns import PatternSet
@@ -156,6 +158,10 @@ def test_a_saved_evaluation_is_the_same(
 def test_what_it_cannot_be(othello_learning: Learning, evaluation: QuadraticEvaluation) -> None:
     with pytest.raises(BadInputError, match=r"squares have shape \(13, 2, 2\)"):
         evolve(evaluation, squares=np.zeros((13, 2, 2)))
+    with pytest.raises(BadInputError, match="squares are not symmetric"):
+        evolve(evaluation, squares=np.triu(evaluation.squares))
+    with pytest.raises(BadInputError, match="the value is no linear evaluation"):
+        ResultEvaluation.with_constant_drawishness(evaluation, 0.1)
     with pytest.raises(BadInputError, match="slopes have shape"):
         evolve(evaluation, slopes=np.full(evaluation.slopes.shape, np.nan))
     with pytest.raises(BadInputError, match="no sigmoid link"):
@@ -170,3 +176,22 @@ def test_what_it_cannot_be(othello_learning: Learning, evaluation: QuadraticEval
     with pytest.raises(BadInputError, match="at most 32 terms"):
         evaluator_of(random_quadratic(othello_learning, 3, patterns=False, linear=many))
     assert evaluator_of(evolve(evaluation, link=IDENTITY)).unit == "discs"
+
+
+def test_comparison_looks_at_the_form(evaluation: QuadraticEvaluation) -> None:
+    assert compare_evaluations(evaluation, evaluation).equal
+    found = compare_evaluations(evaluation, evolve(evaluation, squares=2 * evaluation.squares))
+    assert not found.equal
+    assert found.weights["squares"][2] == pytest.approx(1)
+    names = ("learning", "bias", "link", "patterns", "pattern_weights", "linear", "linear_weights")
+    linear = LinearEvaluation(**{name: getattr(evaluation, name) for name in names})
+    assert compare_evaluations(evaluation, linear).differences == ("kind",)
+
+
+def test_huge_coefficients_win_and_do_not_overflow(
+    evaluation: QuadraticEvaluation, line: tuple[list[Any], list[int]]
+) -> None:
+    huge = evolve(evaluation, bias=np.full(13, 1e30, np.float32), squares=0 * evaluation.squares)
+    evaluator = evaluator_of(huge)
+    for plain in (True, False):
+        assert set(line_scores(evaluator, *line, plain=plain)) == {evaluator.limit}

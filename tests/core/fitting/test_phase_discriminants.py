@@ -10,6 +10,7 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
+from glem.core.fitting import phase_discriminants
 from glem.core.fitting.discriminants import LinearModel, QuadraticModel, Sample
 from glem.core.fitting.phase_discriminants import (
     METHODS,
@@ -101,7 +102,12 @@ def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_pa
     np.testing.assert_array_equal(loaded.coefficients, fitted.coefficients)
 
 
-def test_files_of_positions_give_what_positions_in_memory_give(positions: Positions, tmp_path: Path) -> None:
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_files_of_positions_give_what_positions_in_memory_give(
+    positions: Positions, tmp_path: Path, on_disk: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if on_disk:
+        monkeypatch.setattr(phase_discriminants, "_IN_MEMORY", 0)
     files = [tmp_path / "one.parquet", tmp_path / "other.parquet"]
     half = np.arange(len(positions)) < 17_000
     for file, chosen in zip(files, (half, ~half), strict=True):
@@ -153,7 +159,7 @@ def test_patterns_by_tables_of_other_games(learning: Learning, positions: Positi
     assert len(patterns) == 11
     names = ("mobility", "opponent_mobility")
     found = fit_phases_by_result(parts_of(positions), learning, names, method, patterns=patterns, seed=3)
-    mine, others = positions.split_by_game(TABLE_SHARE, 3)
+    mine, others = positions.split_by_game(TABLE_SHARE, 3 ^ 0x7AB1E5)
     terms = terms_to_combine(parts_of(others), learning, names, patterns)
     phase = learning.phases.of(mine.positions).astype(int)
     rows = np.abs(phase - 9) <= 1

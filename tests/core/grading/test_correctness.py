@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
+from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of, mean_by_game
 from tests.oracles import grading as oracle
 
 
@@ -33,6 +33,17 @@ def test_grade_and_error_equal_the_oracle(rows: list[tuple[float, int, int]], dr
         assert found.low <= found.grade <= found.high
     else:
         assert math.isnan(found.error)
+
+
+def test_a_mean_by_game_counts_values_so_often_as_it_is_told() -> None:
+    generator = np.random.default_rng(1)
+    values, trials, game = generator.normal(size=40), generator.uniform(1, 3, size=40), generator.integers(7, size=40)
+    value, error, games = mean_by_game(values, game, trials)
+    mean = (values * trials).sum() / trials.sum()
+    sums = [((values - mean) * trials)[game == each].sum() for each in range(7)]
+    assert (value, games) == (pytest.approx(mean), 7)
+    assert error == pytest.approx(np.sqrt(sum(each**2 for each in sums) * 7 / 6) / trials.sum())
+    assert mean_by_game(values, game) == pytest.approx(mean_by_game(values, game, np.ones(40)))
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:

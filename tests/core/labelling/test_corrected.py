@@ -169,7 +169,7 @@ def test_command_counts_changes_and_writes_labels(terminal: Terminal, mobility: 
     assert unfinished.exists()
     games.write_bytes(b"")
     assert "hold no games" in relabelled.fails("-o", tmp_path / "none.parquet")
-    for option in (("--outcomes", 5), ("--plies", "0-9")):
+    for option in (("--outcomes", 5), ("--plies", "0-9"), ("--loss", 3)):
         assert f"{option[0]} is for searches: give --quick and --again" in relabelled.fails(*option)
     assert not (tmp_path / "none.parquet").exists()
 

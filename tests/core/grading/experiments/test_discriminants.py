@@ -8,6 +8,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_value
 from glem.core.features.learning import Learning
 from glem.core.fitting.phase_discriminants import METHODS, TermRows, fit_rows, parts_of
 from glem.core.game.game import load_game
@@ -17,9 +18,7 @@ from glem.core.grading.experiments.discriminants import (
     PAIRINGS,
     QUAD,
     DiscriminantStudy,
-    Mean,
     fit_all,
-    mean_by_game,
 )
 from glem.core.positions.files import write_positions
 from glem.functions import positions_of_games
@@ -48,19 +47,6 @@ def study_of(learning: Learning, spread: float) -> DiscriminantStudy:
     training, held_out = rows_of(learning, 1, spread), rows_of(learning, 2, spread)
     evaluations = {method: fit_rows(training, method).evaluation for method in METHODS}
     return DiscriminantStudy.of_rows(evaluations, held_out, 0.95)
-
-
-def test_a_mean_by_game_sums_up_what_the_positions_of_a_game_share() -> None:
-    generator = np.random.default_rng(1)
-    values, trials, game = generator.normal(size=40), generator.uniform(1, 3, size=40), generator.integers(7, size=40)
-    found = mean_by_game(values, trials, game)
-    mean = (values * trials).sum() / trials.sum()
-    sums = [((values - mean) * trials)[game == each].sum() for each in range(7)]
-    assert found.value == pytest.approx(mean)
-    assert found.error == pytest.approx(np.sqrt(sum(each**2 for each in sums) * 7 / 6) / trials.sum())
-    assert Mean(1.0, 0.1).limits(0.95) == pytest.approx((0.804, 1.196), abs=1e-3)
-    assert np.isnan(mean_by_game(values[:3], trials[:3], np.zeros(3)).error)
-    assert np.isnan(mean_by_game(values[:0], trials[:0], game[:0]).value)
 
 
 def test_the_quadratic_term_pays_where_classes_spread_differently(othello_learning: Learning) -> None:
@@ -126,9 +112,36 @@ def test_the_command_fits_plays_and_goes_on(terminal: Terminal, positions: Path,
     assert "other settings or input (seed: 0, not 1)" in terminal.fails(*how, *play, "--seed", 1)
     assert "no phase could be fitted" in terminal.fails(*how[:-2], "-o", tmp_path / "none", "--plies", "90-99")
     for name in METHODS:
-        assert "value" in terminal("explain", out / f"{name}.npz", "start")
+        told = terminal("explain", out / f"{name}.npz", "start")
+        assert ("Coefficients in phase 0-5, intervals by game" in told) == (name != QUAD)
+    data = terminal.json("explain", out / "fisher.npz", "start")["coefficients"]
+    evaluation = load_value(out / "fisher.npz")
+    assert evaluation.coefficients is not None
+    value, error = evaluation.coefficients[:, 0, 0]
+    assert data["wins"] == {"value": pytest.approx(value), "error": pytest.approx(error)}
+    terminal("grade", "connect_four", positions, "--evaluation", out / "fisher.npz", "--drawishness", "fit")
+    assert "fitted to" in terminal.output + terminal.error
     assert "has no quiescence" in terminal.fails(*how, "--quiescence", "loud")
     assert "no baseline" in terminal.fails(*how, "--baseline", "loud")
+
+
+def test_patterns_have_tables_of_other_games_whatever_is_held_out(
+    terminal: Terminal, positions: Path, tmp_path: Path
+) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("middle: d1 d2 d3 d4\n")
+    how = ("experiment", "discriminants", positions, "--patterns", lines, "--opening-count", 0)
+    for held_out in (0.2, 0.6):
+        found = terminal.json(*how, "-o", tmp_path / str(held_out), "--held-out", held_out)
+        assert found["terms"][0] == "middle"
+        coefficients = load_value(tmp_path / str(held_out) / "logistic.npz").coefficients
+        assert coefficients is not None
+        assert (coefficients[0, :, 0] != 0).all()
+    assert "no games to estimate the tables" in terminal.fails(*how, "-o", tmp_path / "no", "--plies", "90-99")
+    assert "there are none" in terminal.fails(
+        "experiment", "discriminants", positions, "-o", tmp_path / "no", "--baseline", "constant"
+    )
+    assert not (tmp_path / "no").exists()
 
 
 def test_too_few_games_are_an_error(othello_learning: Learning, tmp_path: Path) -> None:
@@ -136,5 +149,5 @@ def test_too_few_games_are_an_error(othello_learning: Learning, tmp_path: Path) 
     sample = othello_learning.sample()
     few = sample.select(np.arange(3000))
     evaluations, _ = fit_all(parts_of(few), othello_learning, ("mobility", "corners"), None, tmp_path)
-    with pytest.raises(BadInputError, match="100 held-out positions say nothing"):
+    with pytest.raises(BadInputError, match="100 held-out positions say nothing: no phase has 200"):
         DiscriminantStudy.of(evaluations, parts_of(few.select(np.arange(100))))
