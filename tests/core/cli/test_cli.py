@@ -55,7 +55,7 @@ def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> N
 def test_games_are_listed(terminal: Terminal) -> None:
     assert "Othello" in terminal("games")
     listing = {game["name"]: game for game in terminal.json("games")["games"]}
-    assert listing["othello"]["pattern_sets"] == ["logistello"]
+    assert listing["othello"]["pattern_sets"] == ["logistello", "logistello-1995"]
     assert "wthor" in listing["othello"]["record_formats"]
 
 
