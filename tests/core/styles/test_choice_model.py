@@ -62,7 +62,7 @@ def test_it_is_statsmodels_conditional_logit() -> None:
     groups = np.repeat(np.arange(len(sizes)), sizes)
     several = np.repeat(sizes > 1, sizes)
     theirs = ConditionalLogit(won[several], choices.features[several], groups=groups[several]).fit(
-        method="newton", tol=1e-12, disp=0
+        method="newton", tol=1e-12, disp=False
     )
     mine = fit_choices(sample_of(choices))
     np.testing.assert_allclose(mine.weights, theirs.params, atol=1e-7)
@@ -81,7 +81,8 @@ def test_weights_are_where_the_slopes_of_the_naive_likelihood_vanish() -> None:
     def penalized(weights: NDArray[Any]) -> float:
         return naive_log_likelihood(choices, weights) - float(precision @ (weights - prior) ** 2) / 2
 
-    assert np.abs(approx_fprime(mine.weights, penalized, 1e-6)).max() < 1e-3
+    slopes: Any = approx_fprime(mine.weights, penalized, 1e-6)
+    assert np.abs(slopes).max() < 1e-3
     stiff = fit_choices(sample_of(choices), prior=prior, precision=1e9)
     np.testing.assert_allclose(stiff.weights, prior, atol=1e-6)
 

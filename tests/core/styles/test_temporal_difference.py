@@ -94,7 +94,8 @@ def test_a_first_step_goes_along_the_slope_of_the_squared_difference() -> None:
         # What is foreseen is the target: it does not move with the weights.
         return (later - chance(at, features[0], how.scale)) ** 2 / 2
 
-    slope = -approx_fprime(weights, half_square, 1e-6) / how.scale
+    found_slope: Any = approx_fprime(weights, half_square, 1e-6)
+    slope = -found_slope / how.scale
     np.testing.assert_allclose(found.weights - weights, 7 * slope, rtol=1e-4)
     assert found.errors[0] == pytest.approx(later - chance(weights, features[0], how.scale))
 

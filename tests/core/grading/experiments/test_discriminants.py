@@ -34,13 +34,13 @@ def rows_of(learning: Learning, seed: int, spread: float) -> TermRows:
     generator = np.random.default_rng(seed)
     phases = len(learning.phases)
     count = phases * PER_PHASE
-    won = generator.integers(2, size=count).astype(float)
+    won = generator.integers(2, size=count).astype(np.float32)
     values = generator.normal(size=(count, 2))
     values[won > 0] = values[won > 0] * spread + (0.5, 0.3)
     terms = linear_evaluation(learning, link=LOGISTIC, mobility=1.0, opponent_mobility=1.0)
     starts = np.arange(phases + 1) * PER_PHASE
     games = np.arange(count, dtype=np.uint64) // np.uint64(2)
-    return TermRows(terms, values.astype(np.float32), won, np.ones(count), games, starts)
+    return TermRows(terms, values.astype(np.float32), won, np.ones(count, np.float32), games, starts)
 
 
 def study_of(learning: Learning, spread: float) -> DiscriminantStudy:
