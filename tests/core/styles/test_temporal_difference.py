@@ -108,6 +108,13 @@ def test_bad_arguments_are_named() -> None:
         learn_differences(features, np.array([0, 4]), np.ones(3), fixed)
     with pytest.raises(BadInputError, match="not finite"):
         learn_differences(features * np.nan, np.array([0, 4]), np.ones(2), fixed)
-    for bad in ({"momentum": 1.5}, {"batch": 0}, {"least_rate": 200.0}, {"up": 0.9}, {"scale": math.inf}):
+    wrong: list[dict[str, Any]] = [
+        {"momentum": 1.5},
+        {"batch": 0},
+        {"least_rate": 200.0},
+        {"up": 0.9},
+        {"scale": math.inf},
+    ]
+    for bad in wrong:
         with pytest.raises(BadInputError, match="of temporal differences must be from"):
             TemporalDifference(**bad)
