@@ -273,13 +273,13 @@ def discriminants(
 
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
+    from glem.core.files.digests import file_digest
     from glem.core.fitting.phase_discriminants import select_parts
     from glem.core.grading.experiments.discriminants import (
         DiscriminantStudy,
         fit_all,
         pairing_table,
         play_pairings,
-        settings_mark,
     )
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.files import PositionFiles
@@ -295,7 +295,8 @@ def discriminants(
     names = learning.linear if baseline is None else learning.baselines[baseline]
     valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
     terms = {"linear": names, "patterns": None if valued is None else valued.names}
-    mark = settings_mark(source, held_out=held_out, seed=seed, plies=plies, **terms)
+    of = {"files": [file_digest(file) for file in files], "held_out": held_out, "seed": seed, "plies": plies}
+    mark = {"work": "discriminants", **of, **terms}
     first, last = plies or (-1, math.inf)
     parts = select_parts(source, lambda part: (part.ply >= first) & (part.ply <= last))
     training = select_parts(parts, lambda part: ~part.held_out_mask(held_out, seed))

@@ -104,10 +104,8 @@ def command(
         raise BadInputError(
             "--quick and --again belong together: the first finds suspicious labels, the second corrects them"
         )
-    options_of_searches = {
-        **{"outcome_from": "--outcomes", "plies": "--plies", "threshold": "--suspect-above", "loss": "--loss"}
-    }
-    given = [option for name, option in options_of_searches.items() if corrections[name] not in (None, 0)]
+    of_searches = {"outcome_from": "--outcomes", "plies": "--plies", "threshold": "--suspect-above", "loss": "--loss"}
+    given = [option for name, option in of_searches.items() if corrections[name] not in (None, 0)]
     if quick is None and given:
         raise BadInputError(f"{given[0]} is for searches: give --quick and --again")
     if quick is not None and output is None:

@@ -5,7 +5,6 @@ where x_j are the features of the position after move j from the player's view. 
 somebody made is concave in w. Errors are by game, as in :mod:`~glem.core.fitting.discriminants`.
 """
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -87,6 +86,11 @@ class ChoiceModel:
     games: int
     log_likelihood: float
     chance: float
+
+    @property
+    def explained(self) -> float:
+        """Share of the logarithm of chance that the model explains (McFadden's pseudo R squared)."""
+        return 1 - self.log_likelihood / self.chance
 
     def errors(self, *, naive: bool = False) -> Vector:
         """Return the standard errors of the weights, float64 [k]: by game, or ``naive``."""
@@ -173,8 +177,3 @@ def _spread_within(part: Choices, odds: Vector, features: NDArray[Any]) -> tuple
     means = np.add.reduceat(values * odds[:, None], begin, axis=0)
     apart = values - np.repeat(means, sizes, axis=0)
     return apart[part.chosen], apart.T @ (apart * odds[:, None])
-
-
-def log_likelihood_ratio(model: ChoiceModel) -> float:
-    """Give the share of the logarithm of chance that a model explains (McFadden's pseudo R squared)."""
-    return 1 - model.log_likelihood / model.chance if model.chance else math.nan

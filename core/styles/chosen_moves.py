@@ -113,7 +113,7 @@ def _parts(learning: Learning, items: list[int], replay: Replay, rows: NDArray[n
 
 
 @define(frozen=True)
-class Verdict:
+class WhoseMoves:
     """Which of two models somebody's moves are likelier under.
 
     Parameters
@@ -137,12 +137,12 @@ class Verdict:
         return -1 if not abs(self.difference) > reach else int(self.difference < 0)
 
 
-def tell_apart(moves: ChosenMoves, first: ChoiceModel, second: ChoiceModel) -> Verdict:
+def tell_apart(moves: ChosenMoves, first: ChoiceModel, second: ChoiceModel) -> WhoseMoves:
     """Ask whose moves these are; the error is nan, and nothing told, with fewer than two games."""
     apart = moves.by_game(first)[1] - moves.by_game(second)[1]
     count = len(apart)
     error = float(apart.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
-    return Verdict(
+    return WhoseMoves(
         float(apart.mean()) if count else math.nan, error, float((apart > 0).mean()) if count else 0.0, count
     )
 

@@ -21,14 +21,12 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import Learning
-from glem.core.files.digests import file_digest
 from glem.core.fitting.discriminants import Sample, fit_logistic
 from glem.core.fitting.phase_discriminants import METHODS, WARNINGS, Parts, TermRows, fit_rows, rows_to_fit
 from glem.core.game.game import Game
 from glem.core.grading.correctness import checked_games, mean_by_game
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import parse_player
-from glem.core.positions.files import PositionFiles
 from glem.core.tasks.counts import interval_text, rating_text
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
@@ -194,10 +192,9 @@ class DiscriminantStudy:
         return _told_phases(self.rows)
 
     def _mean(self, values: NDArray[Any], part: slice | NDArray[Any]) -> Mean:
-        """Mean over some rows of values, of these or of all rows."""
-        own = values if len(values) < len(self.rows.won) else values[part]
-        game = checked_games(self.rows.game[part], len(own))
-        return Mean(*mean_by_game(np.asarray(own, np.float64), game, self.rows.trials[part])[:2])
+        """Mean of values of some rows."""
+        game = checked_games(self.rows.game[part], len(values))
+        return Mean(*mean_by_game(np.asarray(values, np.float64), game, self.rows.trials[part])[:2])
 
     def losses(self, method: str, part: slice = slice(None)) -> NDArray[Any]:
         """Log loss of held-out positions: -log of the probability of the result, half and half for a draw."""
@@ -273,7 +270,9 @@ class DiscriminantStudy:
         odds = self.odds[method]
         order = np.argsort(odds, kind="stable")
         bins = max(1, min(_BINS, len(order) // _FEWEST))
-        return [(float(odds[part].mean()), self._mean(self.rows.won, part)) for part in np.array_split(order, bins)]
+        return [
+            (float(odds[part].mean()), self._mean(self.rows.won[part], part)) for part in np.array_split(order, bins)
+        ]
 
     def chance_table(self) -> Table:
         """Bins of :meth:`chances`."""
@@ -296,7 +295,9 @@ class DiscriminantStudy:
         low, high = np.quantile(values, (0.002, 0.998)).tolist()
         integers = bool((values == np.rint(values)).all())
         if integers:
-            edges = np.arange(low - 0.5, high + math.ceil((high - low + 1) / 40), math.ceil((high - low + 1) / 40))
+            low, high = math.floor(low), math.ceil(high)
+            step = math.ceil((high - low + 1) / 40)
+            edges = np.arange(low - 0.5, high + step, step)
         else:
             edges = np.linspace(low, high if high > low else low + 1, 41)
         lost, good = (
@@ -499,8 +500,3 @@ def pairing_table(found: Sequence[Played], seconds: float) -> Table:
     title = f"Pairings of table 1, where {seconds:g} s stand for 30 minutes"
     header = ("pairing", "time", "W-D-L", "%", "paper", "Elo", "p", "depth", "million nodes/s", "ratio")
     return Table(title, header, rows)
-
-
-def settings_mark(files: PositionFiles, **settings: Any) -> dict[str, Any]:
-    """Name what makes one experiment differ from another."""
-    return {"work": "discriminants", "files": [file_digest(path) for path in files.paths], **settings}

@@ -16,7 +16,6 @@ from glem.core.styles.choice_model import (
     ChoiceSample,
     chances_of,
     fit_choices,
-    log_likelihood_ratio,
 )
 
 TRUE = np.array([1.0, -0.5, 0.0, 2.0])
@@ -70,7 +69,7 @@ def test_it_is_statsmodels_conditional_logit() -> None:
     assert mine.choices == (sizes > 1).sum()
     assert mine.log_likelihood == pytest.approx(naive_log_likelihood(choices, mine.weights))
     assert mine.chance == pytest.approx(naive_log_likelihood(choices, np.zeros(4)))
-    assert 0.2 < log_likelihood_ratio(mine) < 0.8
+    assert 0.2 < mine.explained < 0.8
 
 
 def test_weights_are_where_the_slopes_of_the_naive_likelihood_vanish() -> None:

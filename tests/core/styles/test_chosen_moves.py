@@ -56,18 +56,16 @@ def games_of(learning: Learning, players: tuple[NDArray[Any], NDArray[Any]], gam
     return replay(game, GameRecords(every, offsets, unknown, unknown, np.full(games, -1, np.int16)))
 
 
+def weights_of(which: int) -> NDArray[Any]:
+    return np.asarray(USUAL * np.exp(np.random.default_rng(which).normal(0, 0.25, size=len(NAMES))))
+
+
 @cache
 def moves_of(which: int, games: int, seed: int) -> ChosenMoves:
     """Moves of one of two players, against the other one."""
     learning = load_learning("othello")
-    tastes = np.random.default_rng(which).normal(0, 0.25, size=len(NAMES))
-    player = USUAL * np.exp(tastes)
-    played = games_of(learning, (player, USUAL), games, seed)
+    played = games_of(learning, (weights_of(which), USUAL), games, seed)
     return ChosenMoves.of(learning, NAMES, played, own_moves(played, np.ones(games, np.int8)))
-
-
-def weights_of(which: int) -> NDArray[Any]:
-    return np.asarray(USUAL * np.exp(np.random.default_rng(which).normal(0, 0.25, size=len(NAMES))))
 
 
 def learned(which: int, seed: int) -> ChoiceModel:
