@@ -79,7 +79,9 @@ def check_learning(
     progress
         Display of the work.
     """
-    report, sample = _begin("learning", learning.game, games, seed)
+    report, sample = _begin(
+        f"feature set {learning.feature_set}" if learning.feature_set else "learning", learning.game, games, seed
+    )
     steps = [
         *_FEATURES.of(learning.features, sample),
         *_PHASES.of(learning.phases, sample),

@@ -79,6 +79,11 @@ def check_plugin(
         else:
             try:
                 report = _examine_part(part, load_learning(name), games, seed, progress)
+                # Report by report, so that a set that cannot be loaded says so behind those that can.
+                for other in load_learning(name).feature_sets if part == "learning" else ():
+                    reports.append(report)
+                    report = ConformanceReport(f"feature set {other} of {game.title}")
+                    report = _examine_part(part, load_learning(name, other), games, seed, progress)
             except GlemError as error:
                 report.results.append(CheckResult("load", "it can be loaded", 1, [str(error)], 1))
         reports.append(report)

@@ -541,6 +541,8 @@ class LinearEvaluation:
             "position_count": None if configurations is None else configurations.position_count,
             "provenance": dict(self.provenance),
         }
+        if learning.feature_set:
+            header["feature_set"] = learning.feature_set
         return header, arrays
 
     @classmethod
@@ -553,7 +555,8 @@ class LinearEvaluation:
             They fit no evaluation, or one of other features or phases.
         """
         with reading(source, "glem evaluation file"):
-            learning = _learning_of(source, header, load_learning(check_named_by_file(header["game"], source)))
+            game = check_named_by_file(header["game"], source)
+            learning = _learning_of(source, header, load_learning(game, str(header.get("feature_set", ""))))
             patterns = None
             if header["patterns"] is not None:
                 patterns = _patterns_from(learning.features, header["patterns"], arrays)

@@ -44,6 +44,8 @@ class AtomicFeature:
         Board cell that the feature describes (row-major from the top left), or None.
     group
         Features of a kind carry one group name (``squares``, ``mobility``, ...), for choosing subsets.
+    example
+        A position in which it is greater than 0, in the game's notation, for pictures; or empty.
     """
 
     name: str
@@ -53,6 +55,7 @@ class AtomicFeature:
     value_names: tuple[str, ...] = ()
     cell: int | None = None
     group: str = ""
+    example: str = ""
 
     def __attrs_post_init__(self) -> None:
         if not -32768 <= self.low <= self.high <= 32767:

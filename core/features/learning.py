@@ -148,6 +148,11 @@ class Learning:
         Optional ``(count) -> Phases``: the game's stages divided otherwise, with ``phases`` for their own number;
         :class:`BadInputError` for a number that makes no sense. Always the same for one number: evaluation files hold
         the names alone.
+    feature_sets
+        Name of another set of features to a function that returns what the game gives to learning with it, always the
+        same value. The one named ``style`` is what players' styles are learned by.
+    feature_set
+        In such a value its name; evaluation files hold it.
 
     Raises
     ------
@@ -171,6 +176,8 @@ class Learning:
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
     phases_of: Callable[[int], Phases] | None = None
+    feature_sets: Mapping[str, Callable[[], Learning]] = field(factory=dict)
+    feature_set: str = ""
 
     def __attrs_post_init__(self) -> None:
         label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
@@ -208,14 +215,28 @@ def has_learning(name: str) -> bool:
     return name in learning_names() if family is None else family in plugin_names(LEARNING_FAMILIES_GROUP)
 
 
-def load_learning(name: str) -> Learning:
+def load_learning(name: str, feature_set: str = "") -> Learning:
     """Load what the game of that name, or a member of a family of games, gives to learning.
+
+    Parameters
+    ----------
+    name
+        Of the game.
+    feature_set
+        Name of another of its sets of features.
 
     Raises
     ------
     PluginError
         There is nothing, it cannot be loaded, or it belongs to another game than the one installed under the name.
+    BadInputError
+        The game has no such set of features.
     """
+    if feature_set:
+        sets = load_learning(name).feature_sets
+        if feature_set not in sets:
+            raise BadInputError(f"{name} has no feature set {feature_set!r}; it has: {', '.join(sets) or 'none'}")
+        return sets[feature_set]()
     if family_of(name) is not None:
         member: Learning = load_member(LEARNING_FAMILIES_GROUP, name, load_game(name), Learning)
         return member

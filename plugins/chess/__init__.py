@@ -47,6 +47,13 @@ def _played() -> ResultEvaluation:
     return ResultEvaluation.load(Path(__file__).with_name("played.npz"))
 
 
+def _style() -> Learning:
+    # Imported late: few ask for it.
+    from glem.plugins.chess.style import STYLE
+
+    return STYLE
+
+
 CHESS = Learning(
     game=GAME,
     features=FEATURES,
@@ -60,5 +67,6 @@ CHESS = Learning(
     evaluations={"played": _played, **{name: partial(_hand_set, name) for name in ("material", "piece-square")}},
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
+    feature_sets={"style": _style},
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -34,7 +34,7 @@ _KING_FILES = (22, 30, 8, -14, -8, -8, 34, 26)
 _BASE_DRAWISHNESS = 2.3
 
 
-def _placement(kind: str, square: int) -> Weights:
+def square_value(kind: str, square: int) -> Weights:
     """Value of a square to a piece, in the middlegame and in the endgame."""
     file, rank = square & 7, square >> 3
     to_edge = min(file, 7 - file)
@@ -58,7 +58,7 @@ def _placement(kind: str, square: int) -> Weights:
 
 
 _PLACEMENT: Mapping[str, Weights] = {
-    feature.name: _placement(*place) for feature, place in zip(PLACEMENT, PLACEMENT_SQUARES, strict=True)
+    feature.name: square_value(*place) for feature, place in zip(PLACEMENT, PLACEMENT_SQUARES, strict=True)
 }
 
 

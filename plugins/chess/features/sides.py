@@ -86,7 +86,8 @@ def union(pieces: Pieces) -> np.uint64:
 
 
 @inlined
-def _turned_over_pieces(pieces: Pieces) -> Pieces:
+def turned_over_pieces(pieces: Pieces) -> Pieces:
+    """Exchange the ranks on all boards of pieces."""
     pawns, knights, bishops = byte_swap(pieces.pawns), byte_swap(pieces.knights), byte_swap(pieces.bishops)
     rooks, queens, king = byte_swap(pieces.rooks), byte_swap(pieces.queens), byte_swap(pieces.king)
     return Pieces(pawns, knights, bishops, rooks, queens, king)
@@ -95,7 +96,7 @@ def _turned_over_pieces(pieces: Pieces) -> Pieces:
 @inlined
 def turned_over_side(side: Side) -> Side:
     """Exchange the ranks on all boards of a side."""
-    pieces, attacks = _turned_over_pieces(side.pieces), _turned_over_pieces(side.attacks)
+    pieces, attacks = turned_over_pieces(side.pieces), turned_over_pieces(side.attacks)
     everything, attacked, castling = byte_swap(side.everything), byte_swap(side.attacked), byte_swap(side.castling)
     return Side(pieces, attacks, everything, attacked, castling, side.attackers)
 
