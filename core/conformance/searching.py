@@ -100,7 +100,7 @@ def _list_tactical(game: Game, function: Callable[..., Any], position: Any, lega
 )
 def _check_tactical_moves(check: CheckResult, game: Game, sample: Sample) -> None:
     functions = [game.search_functions["tactical_moves"]] if "tactical_moves" in game.search_functions else []
-    functions += game.quiescence.values()
+    functions += [own["tactical_moves"] for own in game.quiescence.values() if "tactical_moves" in own]
     if sample.doubt or not functions:
         raise NotApplicable
     for function in functions:

@@ -244,8 +244,8 @@ class Game:
         Dual functions for searching single positions, by operation name. They may replace rules by faster ones of the
         same results (``legal_moves``, ``play``), and add those of :mod:`glem.core.game.optional_operations`.
     quiescence
-        Further functions ``tactical_moves``, by name: a player may ask for one (``quiescence=NAME``) in place of the
-        game's own, or where the game has none.
+        By name, other functions ``tactical_moves`` and ``checking_moves``, by operation name: a player may ask for them
+        (``quiescence=NAME``) in place of the game's own, or where the game has none.
     make_solver
         Optional ``(evaluator=None, table_mb=64) -> Solver``: exact values of positions near the end
         (:mod:`glem.core.game.solver`); the evaluator, if any, only orders moves. Without it, the search solves a
@@ -295,7 +295,7 @@ class Game:
     record_formats: Mapping[str, RecordFormat] = field(factory=dict)
     position_formats: Mapping[str, PositionFormat] = field(factory=dict)
     search_functions: Mapping[str, Callable[..., Any]] = field(factory=dict)
-    quiescence: Mapping[str, Callable[..., Any]] = field(factory=dict)
+    quiescence: Mapping[str, Mapping[str, Callable[..., Any]]] = field(factory=dict)
     make_solver: Callable[..., Solver] | None = None
     protocols: Mapping[str, Protocol] = field(factory=dict)
     external_players: Mapping[str, ExternalPlayers] = field(factory=dict)
@@ -314,8 +314,8 @@ class Game:
         searching = {**functions, **self.search_functions}
         object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))
         quiet = {
-            name: Operations(f"{self.name}-search", {**searching, "tactical_moves": function})
-            for name, function in self.quiescence.items()
+            name: Operations(f"{self.name}-search", {**searching, **own})
+            for name, own in self.quiescence.items()
         }
         object.__setattr__(self, "_quiet_rules", {"": self.search_rules, **quiet})
 

@@ -7,6 +7,9 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     Quiescence: writes the moves that a static evaluation does not foresee (captures, say). Where the side to move
     cannot stand still (it is in check), it writes all legal moves and returns the complement ``~count``, ``~0`` where
     it is mated. In a finished game it writes none. Such moves must come to an end: nothing else ends quiescence.
+``checking_moves(position, moves, start) -> count``
+    Writes the moves that quiescence tries besides at its first ply only: quiet moves that give check, say; none where
+    the side to move cannot stand still.
 ``extension(before, move, after) -> plies``
     By how many plies a move is searched deeper: 0 for most, never less, or the search grows without end.
 ``move_order(position, move, after) -> int``
@@ -48,6 +51,7 @@ from glem.core.game.game import Game, final_score, hash_key, is_over
 
 OPTIONAL_OPERATIONS = (
     "tactical_moves",
+    "checking_moves",
     "extension",
     "move_order",
     "no_moves_score",
@@ -64,6 +68,12 @@ OPTIONAL_OPERATIONS = (
 def tactical_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
     """Write the moves for quiescence; the complement of the count where standing still is no choice."""
     return int(rules["tactical_moves"](position, moves, start))
+
+
+@generic_operation
+def checking_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
+    """Write the moves that quiescence tries besides at its first ply."""
+    return int(rules["checking_moves"](position, moves, start))
 
 
 @generic_operation
@@ -170,6 +180,9 @@ must_play_to_hint = by_presence("move_hint", _zero, _one, bool)
 
 standing = by_presence("must_move", _may_stand, _minus_one, np.int64)
 """Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
+
+moves_of_first_ply = by_presence("checking_moves", checking_moves, _zero, np.int64)
+"""Moves that quiescence tries besides at its first ply, see :func:`checking_moves`; none in a game without them."""
 
 is_over_at_leaf = by_presence("no_moves_score", _zero, is_over, bool)
 """Whether the game is over, asked without generating moves; False where only generating them tells."""

@@ -36,6 +36,7 @@ from glem.core.compiling.operations import has_operation
 from glem.core.features.evaluators import search_phase, static_score, update
 from glem.core.game.game import legal_moves, play
 from glem.core.game.optional_operations import (
+    checking_moves,
     extra_plies,
     hint,
     is_drawn_by_rule,
@@ -175,17 +176,48 @@ def settle(
     return best
 
 
-def _leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
+def _settle_with_checks(
+    rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, alpha: np.int64, beta: np.int64
+) -> Any:
+    """Quiescence at its first ply, in a game with moves that are tried only there."""
+    counters = state.counters
+    best = np.int64(settle(rules, evaluator, state, position, ply, alpha, beta))
+    if best >= beta or ply == np.int64(PLIES - 1) or counters[AT.STOPPED] != 0:
+        return best
+    alpha = max(alpha, best)
+    start = ply * state.max_moves
+    for place in range(start, start + np.int64(checking_moves(rules, position, state.moves, start))):
+        move = np.int64(state.moves[place])
+        after = play(rules, position, move)
+        update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+        counters[AT.NODES] += 1
+        if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
+            return best
+        score = np.int64(0)
+        if not is_drawn_by_rule(rules, after):
+            score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
+        if counters[AT.STOPPED] != 0:
+            return best
+        best = max(best, score)
+        if best >= beta:
+            break
+        alpha = max(alpha, best)
+    return best
+
+
+def leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
     """Score at depth 0."""
+    if "checking_moves" in rules:
+        return _settle_with_checks(rules, evaluator, state, position, ply, alpha, beta)
     if "tactical_moves" in rules:
         return settle(rules, evaluator, state, position, ply, alpha, beta)
     return static_value(rules, evaluator, state, position, ply)
 
 
-@overload_of(_leaf_value)
+@overload_of(leaf_value)
 def _overload_leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
     if has_operation(rules, "tactical_moves"):
-        quiet = compiled(settle)
+        quiet = compiled(_settle_with_checks if has_operation(rules, "checking_moves") else settle)
         return lambda rules, evaluator, state, position, ply, alpha, beta: quiet(
             rules, evaluator, state, position, ply, alpha, beta
         )
@@ -351,7 +383,7 @@ def negascout(
     if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
         if ply > counters[AT.DEEPEST]:
             counters[AT.DEEPEST] = ply
-        return np.int64(_leaf_value(rules, evaluator, state, position, ply, alpha, beta))
+        return np.int64(leaf_value(rules, evaluator, state, position, ply, alpha, beta))
 
     table_move = np.int64(-1)
     uses_table = depth >= state.table_depth

@@ -11,6 +11,7 @@ which anything can be taken, whether that is good or not, and with them what tel
 from typing import Any
 
 import numpy as np
+from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, store_position
@@ -19,8 +20,8 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import start, update
 from glem.core.game.game import Game, play
-from glem.core.game.optional_operations import is_drawn_by_rule, standing, tactical_moves
-from glem.core.search.negascout import settle, static_value
+from glem.core.game.optional_operations import is_drawn_by_rule, moves_of_first_ply, standing, tactical_moves
+from glem.core.search.negascout import leaf_value, negascout, settle, static_value
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
 
@@ -51,19 +52,24 @@ def quiet_positions(game: Game, positions: Any) -> NDArray[np.bool_]:
     return quiet
 
 
-def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, value: np.int64) -> np.int64:
-    """First tactical move that brings ``value``; -1 where none does, or where standing still brings it already."""
+def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, value: np.int64, first: bool) -> Any:
+    """First tactical move that brings ``value``; -1 where none does, or where standing still brings it already.
+
+    ``first`` says that quiescence begins here, so that moves of its first ply alone count.
+    """
     stands = standing(rules, position)
     if stands > np.int64(0) and static_value(rules, evaluator, state, position, ply) == value:
         return np.int64(-1)
-    first = ply * state.max_moves
-    count = np.int64(tactical_moves(rules, position, state.moves, first))
+    start = ply * state.max_moves
+    count = np.int64(tactical_moves(rules, position, state.moves, start))
     if count < np.int64(0):
         count = ~count
     elif stands < np.int64(0) and static_value(rules, evaluator, state, position, ply) == value:
         return np.int64(-1)
+    if first:
+        count += moves_of_first_ply(rules, position, state.moves, start + count)
     below = ply + np.int64(1)
-    for place in range(first, first + count):
+    for place in range(start, start + count):
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
         if is_drawn_by_rule(rules, after):
@@ -74,53 +80,110 @@ def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64,
     return np.int64(-1)
 
 
-def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: int, plies: Any) -> None:
+def _store_end(
+    rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, value: np.int64, columns: Any, row: int
+) -> np.int64:
+    """Go on from where quiescence gave ``value``, put the end in its row, and tell its ply; -1 where there is none."""
+    move = _reply(rules, evaluator, state, position, ply, value, True)
+    while move >= np.int64(0):
+        after = play(rules, position, move)
+        # The accumulator below is that of the last move tried, which is this one.
+        position, value, ply = after, -value, ply + np.int64(1)
+        move = _reply(rules, evaluator, state, position, ply, value, False)
+    stands = standing(rules, position)
+    if stands != np.int64(0) and static_value(rules, evaluator, state, position, ply) == value:
+        store_position(columns, row, position)
+        return ply
+    return np.int64(-1)
+
+
+def _begin(state: Any) -> None:
     state.counters[AT.NEXT_POLL] = _NEVER
     state.counters[AT.STOPPED] = 0
+    state.counters[AT.FIRST_MOVE] = -1
+
+
+def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: int, plies: Any) -> None:
+    _begin(state)
+    ply = np.int64(0)
     for row in range(count):
         state.counters[AT.NODES] = 0
         position = position_at(columns, row)
-        start(evaluator, position, state.evaluation, state.accumulators, np.int64(0))
-        value = np.int64(settle(rules, evaluator, state, position, np.int64(0), -state.infinity, state.infinity))
+        start(evaluator, position, state.evaluation, state.accumulators, ply)
+        value = np.int64(leaf_value(rules, evaluator, state, position, ply, -state.infinity, state.infinity))
+        plies[row] = -1
+        if abs(value) <= state.proven:
+            plies[row] = _store_end(rules, evaluator, state, position, ply, value, columns, row)
+
+
+def _write_leaves(
+    rules: Any, evaluator: Any, state: Any, columns: Any, count: int, depth: np.int64, plies: Any
+) -> None:
+    _begin(state)
+    for row in range(count):
+        state.counters[AT.NODES] = 0
+        position = position_at(columns, row)
+        ply = np.int64(0)
+        start(evaluator, position, state.evaluation, state.accumulators, ply)
+        state.variation_lengths[0] = 0
+        value = np.int64(negascout(rules, evaluator, state, position, ply, depth, -state.infinity, state.infinity))
         plies[row] = -1
         if abs(value) > state.proven:
             continue
-        ply = np.int64(0)
-        move = _reply(rules, evaluator, state, position, ply, value)
-        while move >= np.int64(0):
+        while ply < np.int64(state.variation_lengths[0]):
+            move = np.int64(state.variations[ply])
             after = play(rules, position, move)
-            # The accumulator below is that of the last move tried, which is this one.
+            update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
             position, value, ply = after, -value, ply + np.int64(1)
-            move = _reply(rules, evaluator, state, position, ply, value)
-        stands = standing(rules, position)
-        if stands != np.int64(0) and static_value(rules, evaluator, state, position, ply) == value:
-            store_position(columns, row, position)
-            plies[row] = ply
+        plies[row] = _store_end(rules, evaluator, state, position, ply, value, columns, row)
 
 
-def settled_positions(evaluation: LinearEvaluation, positions: Any) -> tuple[Any, NDArray[np.int16]]:
-    """Follow quiescence from N positions to those whose static scores it gives back.
+@define(frozen=True, eq=False)
+class LeafSearch:
+    """Follows the principal variation of a search, quiescence included, to the position whose score it gives back.
 
     Parameters
     ----------
     evaluation
-        What quiescence goes by, rounded as the search has it.
-    positions
-        Position of columns [N]; in a game without tactical moves they are all settled.
-
-    Returns
-    -------
-    positions
-        Position of columns [N]; rows without an end stay what they were.
-    plies
-        int16 [N]: tactical moves played; -1 where the best of them end the game, so that nothing is evaluated.
+        What the search goes by, rounded as the search has it.
+    depth
+        Plies before quiescence.
+    quiescence
+        Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
     """
-    game = evaluation.learning.game
-    count = len(positions[0])
-    columns = type(positions)(*(np.array(column) for column in positions))
-    plies = np.zeros(count, np.int16)
-    if "tactical_moves" in game.search_functions:
-        searcher = Searcher(game, evaluator_of(evaluation), SearchSettings(table_mb=0))
-        rules, operations = game.search_rules, searcher.evaluator.operations
-        compiled(_write_settled)(rules, operations, searcher.borrowed, columns, count, plies)
-    return columns, plies
+
+    evaluation: LinearEvaluation
+    depth: int = 0
+    quiescence: str = ""
+    searcher: Searcher = field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        settings = SearchSettings(table_mb=0, quiescence=self.quiescence)
+        searcher = Searcher(self.evaluation.learning.game, evaluator_of(self.evaluation), settings)
+        object.__setattr__(self, "searcher", searcher)
+
+    def leaves(self, positions: Any) -> tuple[Any, NDArray[np.int16]]:
+        """Follow N positions, given as a position of columns.
+
+        Returns
+        -------
+        positions
+            Position of columns [N]; rows without an end stay what they were.
+        plies
+            int16 [N]: moves played; -1 where the best of them end the game, so that nothing is evaluated.
+        """
+        count = len(positions[0])
+        columns = type(positions)(*(np.array(column) for column in positions))
+        plies = np.zeros(count, np.int16)
+        searcher = self.searcher
+        common = searcher.rules, searcher.evaluator.operations, searcher.borrowed, columns, count
+        if self.depth:
+            compiled(_write_leaves)(*common, np.int64(self.depth), plies)
+        elif "tactical_moves" in searcher.rules:
+            compiled(_write_settled)(*common, plies)
+        return columns, plies
+
+
+def settled_positions(evaluation: LinearEvaluation, positions: Any) -> tuple[Any, NDArray[np.int16]]:
+    """Follow quiescence alone from N positions, given as a position of columns; see :meth:`LeafSearch.leaves`."""
+    return LeafSearch(evaluation).leaves(positions)

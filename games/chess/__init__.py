@@ -47,6 +47,7 @@ CHESS = Game(
         )
     },
     search_functions=searching.SEARCH_FUNCTIONS,
+    quiescence=searching.QUIESCENCE,
     facts={
         "castling": "the king's move onto its own rook, e1h1; Chess960 needs nothing else",
         "ends": "mate, stalemate, 75 moves of both sides without a capture or a pawn move",

@@ -20,6 +20,23 @@ class End(NamedTuple):
     plies: int
 
 
+def first_ply_of_quiescence(rules: Any, evaluator: Evaluator, position: Any, ply: int = 0) -> int:
+    """Value of a position by some search functions: of tactical moves, and at ply 0 of checking moves besides."""
+    moves = np.zeros(512, np.int32)
+    count = rules["tactical_moves"](position, moves, 0)
+    if count == ~0:
+        return -(evaluator.limit + WIN_PLIES - ply)
+    values = [static_of(evaluator, position)] if count >= 0 else []
+    count = count if count >= 0 else ~count
+    if ply == 0:
+        count += rules["checking_moves"](position, moves, count)
+    for move in moves[:count]:
+        after = rules["play"](position, int(move))
+        is_drawn = rules["is_drawn"](after)
+        values.append(0 if is_drawn else -first_ply_of_quiescence(rules, evaluator, after, ply + 1))
+    return max(values)
+
+
 def settled_end(game: Game, evaluator: Evaluator, position: Any, ply: int = 0) -> End:
     """First of the best ends: standing still, then the tactical moves in their order, then those that draw."""
     rules = game.search_rules.functions

@@ -7,8 +7,8 @@ import numpy as np
 
 from glem.core.compiling.kernels import inlined, mix
 from glem.games.chess.rules.exchanges import keeps_material, value_on
-from glem.games.chess.rules.generation import MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
-from glem.games.chess.rules.playing import final_score, insufficient_material
+from glem.games.chess.rules.generation import LEGAL, MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
+from glem.games.chess.rules.playing import final_score, insufficient_material, play
 from glem.games.chess.rules.position import Position, parts_of
 
 _NO_PROMOTION = np.uint64(0)
@@ -47,6 +47,28 @@ def tactical_moves(position: Position, moves: Any, start: int) -> int:
             or _is_en_passant(position, origin, target)
             or keeps_material(position, origin, target)
         ):
+            moves[kept] = moves[place]
+            kept += np.int64(1)
+    return int(kept - first)
+
+
+def all_captures(position: Position, moves: Any, start: int) -> int:
+    """Write what :func:`tactical_moves` writes, captures that lose material besides."""
+    return 0 if position.clock >= MOST_CLOCK else int(write_moves(position, moves, np.int64(start), TACTICAL))
+
+
+def quiet_checks(position: Position, moves: Any, start: int) -> int:
+    """Write the moves that give check and are none of :func:`all_captures`; none in check."""
+    if position.clock >= MOST_CLOCK or in_check(position):
+        return 0
+    first = np.int64(start)
+    kept = first
+    for place in range(first, first + write_moves(position, moves, first, LEGAL)):
+        move = np.int64(moves[place])
+        origin, target, promotion = parts_of(move)
+        castles = ((position.white >> origin) & np.uint64(1)) == ((position.white >> target) & np.uint64(1))
+        is_quiet = promotion == _NO_PROMOTION and not _is_en_passant(position, origin, target)
+        if is_quiet and (value_on(position, target) == np.int64(0) or castles) and in_check(play(position, move)):
             moves[kept] = moves[place]
             kept += np.int64(1)
     return int(kept - first)
@@ -116,3 +138,8 @@ SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "table_key": table_key,
 }
 """By operation name (``Game.search_functions``)."""
+
+QUIESCENCE: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "captures-and-checks": {"tactical_moves": all_captures, "checking_moves": quiet_checks}
+}
+"""By name (``Game.quiescence``): that of Levene and Fenner (2009, section 3.1)."""

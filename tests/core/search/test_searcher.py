@@ -60,7 +60,7 @@ def test_node_limits_are_exact_in_quiescence():
 
 def test_quiescence_that_a_player_asks_for(othello):
     """Leaves go on with moves into corners: against negamax of a game with such tactical moves."""
-    functions = {**othello.search_functions, "tactical_moves": othello.quiescence["corners"]}
+    functions = {**othello.search_functions, **othello.quiescence["corners"]}
     quiet = attrs.evolve(othello, search_functions=functions)
     searcher, plain = Searcher(othello, MOBILITY, SearchSettings(quiescence="corners")), Searcher(othello, MOBILITY)
     differ = 0

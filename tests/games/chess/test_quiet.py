@@ -5,18 +5,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glem.core.compiling.columns import position_at
 from glem.core.conformance.playouts import columns_of
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_evaluation
-from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.learning import load_learning
 from glem.core.game.game import Game
 from glem.core.positions.selection.selection import ALL, SelectionRule
-from glem.core.search.quiet import quiet_positions, settled_positions
+from glem.core.search.quiet import LeafSearch, quiet_positions, settled_positions
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
-from tests.oracles.settling import settled_end
+from tests.oracles.search import static_of
+from tests.oracles.settling import first_ply_of_quiescence, settled_end
 
 # And whether they are quiet.
 _POSITIONS = {
@@ -38,6 +42,8 @@ _POSITIONS = {
     "8/8/8/8/8/1k6/1p6/K7 w - - 0 1": False,
 }
 _MATED = "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"
+# A check by the queen wins the rook.
+_CHECK = "r3k3/8/8/8/8/8/8/3QK3 w - - 0 1"
 _GAME = '[Result "1-0"]\n\n1. e4 d5 2. exd5 Qxd5 3. Nc3 Qa5 1-0\n'
 _EVERYTHING = SelectionRule(ALL, 0, 0.0)
 
@@ -98,3 +104,47 @@ def test_results_turn_with_the_side_to_move(evaluation: ResultEvaluation, path: 
     assert (found.result == np.where(found.positions.turn == 0, 1, -1)).all()
     (plain,) = read_game_positions(CHESS, [path], _EVERYTHING)
     assert (found.positions.turn != plain.positions.turn).any()
+
+
+@pytest.mark.parametrize(("depth", "quiescence"), [(0, "captures-and-checks"), (2, ""), (3, "captures-and-checks")])
+def test_leaves_have_the_score_of_their_searches(depth: int, quiescence: str) -> None:
+    evaluation = value_part(load_evaluation("piece-square", CHESS))
+    # All captures of a full board are too many for plain Python.
+    few = [text for text in (*_POSITIONS, _CHECK) if depth or sum(map(str.isalpha, text.split()[0])) < 9]
+    positions = [CHESS.parse_position(text) for text in few]
+    search = LeafSearch(evaluation, depth, quiescence)
+    leaves, plies = search.leaves(columns_of(CHESS, positions))
+    evaluator = evaluator_of(evaluation)
+    searcher = Searcher(CHESS, evaluator, SearchSettings(table_mb=0, quiescence=quiescence))
+    ends = 0
+    for row, position in enumerate(positions):
+        if depth:
+            score = searcher.search(position, Limits(depth=depth)).lines[0].score
+        else:
+            score = first_ply_of_quiescence(CHESS.search_rules_with(quiescence).functions, evaluator, position)
+        if plies[row] < 0:
+            assert abs(score) > evaluator.limit or score == 0
+        else:
+            leaf = position_at(leaves, row)
+            assert static_of(evaluator, leaf) * (-1) ** plies[row] == score
+            assert plies[row] >= depth
+            ends += 1
+    assert ends > 3
+
+
+def test_quiet_checks_are_tried_at_the_first_ply_alone() -> None:
+    evaluator = evaluator_of(value_part(load_evaluation("material", CHESS)))
+    rules = CHESS.search_rules_with("captures-and-checks").functions
+    position = CHESS.parse_position(_CHECK)
+    moves = np.zeros(CHESS.max_moves, np.int32)
+    checks = {CHESS.format_move(int(move)) for move in moves[: rules["checking_moves"](position, moves, 0)]}
+    assert checks == {"d1a4", "d1d7", "d1d8", "d1e2", "d1h5"}
+    assert rules["tactical_moves"](position, moves, 0) == 0
+    assert first_ply_of_quiescence(rules, evaluator, position) > static_of(evaluator, position)
+
+
+def test_captures_that_lose_are_tried_where_they_are_asked_for() -> None:
+    position = CHESS.parse_position("4k3/8/2p5/3p4/8/8/3Q4/4K3 w - - 0 1")
+    moves = np.zeros(CHESS.max_moves, np.int32)
+    assert CHESS.search_functions["tactical_moves"](position, moves, 0) == 0
+    assert CHESS.search_rules_with("captures-and-checks").functions["tactical_moves"](position, moves, 0) == 1
