@@ -42,8 +42,8 @@ _POSITIONS = {
     "8/8/8/8/8/1k6/1p6/K7 w - - 0 1": False,
 }
 _MATED = "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1"
-# A check by the queen wins the rook.
-_CHECK = "r3k3/8/8/8/8/8/8/3QK3 w - - 0 1"
+# A check by the queen wins the knight.
+_CHECK = "n3k3/8/8/8/8/8/8/3QK3 w - - 0 1"
 _GAME = '[Result "1-0"]\n\n1. e4 d5 2. exd5 Qxd5 3. Nc3 Qa5 1-0\n'
 _EVERYTHING = SelectionRule(ALL, 0, 0.0)
 
