@@ -44,7 +44,7 @@ _PLAYERS_SHOWN = 20
     "players",
     multiple=True,
     metavar="NAME",
-    help="Only games of this player; may be repeated. A whole name or a pattern like '*kasparov*', in any case.",
+    help="Only games of this player; may be repeated. A whole or family name or a pattern ('*kasparov*'), in any case.",
     was=("--player",),
 )
 @options.count("--minimum-games", None, "Only games of a player with at least so many games.")

@@ -313,10 +313,7 @@ class Game:
         object.__setattr__(self, "rules", Operations(self.name, functions))
         searching = {**functions, **self.search_functions}
         object.__setattr__(self, "search_rules", Operations(f"{self.name}-search", searching))
-        quiet = {
-            name: Operations(f"{self.name}-search", {**searching, **own})
-            for name, own in self.quiescence.items()
-        }
+        quiet = {name: Operations(f"{self.name}-search", {**searching, **own}) for name, own in self.quiescence.items()}
         object.__setattr__(self, "_quiet_rules", {"": self.search_rules, **quiet})
 
     def __repr__(self) -> str:

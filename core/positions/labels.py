@@ -20,10 +20,8 @@ Where R = T play was perfect, or mistakes cancelled out.
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +35,7 @@ from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
+from glem.core.positions.people import counted_names, of_players, player_columns
 from glem.core.positions.positions import Positions
 from glem.core.positions.replay import FINISHED, ILLEGAL, UNFINISHED, Replay, replay
 from glem.core.tasks.threads import ordered_map
@@ -45,7 +44,6 @@ LABELS = ("result", "theoretical", "auto")
 """Kinds of labels that game records give."""
 
 _THEORETICAL, _AUTO = 1, 2
-_SIDES = frozenset({"black", "white"})
 _FADE = 1.5
 _NO_MOVE = -2
 _GAMES_AT_ONCE = 20_000
@@ -67,7 +65,7 @@ class Selection:
     stages
         The game's stages.
     players
-        Take the games with at least one of these players: whole names, or patterns with ``*`` and ``?``, in any case.
+        Take the games with at least one of these players, see :mod:`~glem.core.positions.people`.
     errors
         Take the games in which result and theoretical score differ by at least the first and at most the second
         number: from 0 up to a few points for flawless endgames, from many up for serious mistakes.
@@ -211,7 +209,11 @@ def _label_part(
         records=len(records), skipped=records.skipped, problems=records.problems, remarks=records.remarks
     )
     if selection.players is not None:
-        chosen, counts.players = _games_of_players(records, selection.players)
+        chosen = np.zeros(len(records), np.bool_)
+        for column, own in of_players(records, selection.players).items():
+            chosen |= own
+            caught = counted_names(records.names[column], records.extra[column][own])
+            counts.players = added_remarks(counts.players, caught)
         counts.other_players = len(records) - int(chosen.sum())
         records = records.select(chosen)
         number = number[chosen]
@@ -293,34 +295,6 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
     return labels
 
 
-def _player_columns(records: GameRecords) -> list[str]:
-    columns = [name for name in records.names if name.endswith("player") or name in _SIDES]
-    if not columns and len(records):
-        raise BadInputError(f"{records.source or 'these records'}: the games name no players to select by")
-    return columns
-
-
-def _games_of_players(records: GameRecords, players: frozenset[str]) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Games [G] with one of the players, and how many each of them has."""
-    whole = {player.casefold() for player in players}
-    patterns = [re.compile(fnmatch.translate(player)).match for player in whole if set("*?[") & set(player)]
-    chosen = np.zeros(len(records), np.bool_)
-    caught: Counter[str] = Counter()
-    for column in _player_columns(records):
-        numbers = records.extra[column]
-        folded = [name.casefold() for name in records.names[column]]
-        # One more entry at the end: -1 stands for an unknown player.
-        wanted = np.array([*(name in whole or any(match(name) for match in patterns) for name in folded), False])
-        chosen |= wanted[numbers]
-        caught.update(_counted(records.names[column], numbers[wanted[numbers]]))
-    return chosen, dict(caught)
-
-
-def _counted(names: Sequence[str], numbers: NDArray[Any]) -> dict[str, int]:
-    """How often each name occurs among its numbers; -1 stands for none."""
-    return dict(Counter(names[int(number)] for number in numbers[numbers >= 0]))
-
-
 def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> frozenset[str]:
     """Names of the players with at least ``minimum_games`` games, who are mostly the good ones.
 
@@ -338,8 +312,8 @@ def frequent_players(chunks: Iterable[GameRecords], minimum_games: int) -> froze
     """
     games: Counter[str] = Counter()
     for records in chunks:
-        for column in _player_columns(records):
-            games.update(_counted(records.names[column], records.extra[column]))
+        for column in player_columns(records):
+            games.update(counted_names(records.names[column], records.extra[column]))
     return frozenset(name for name, count in games.items() if count >= minimum_games)
 
 

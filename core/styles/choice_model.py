@@ -5,6 +5,7 @@ where x_j are the features of the position after move j from the player's view. 
 somebody made is concave in w. Errors are by game, as in :mod:`~glem.core.fitting.discriminants`.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.fitting.discriminants import GameSums, Pass, check_collinear, climb
 
@@ -24,7 +26,7 @@ class Choices(NamedTuple):
     Parameters
     ----------
     features
-        float32 or float64 [n, k] of the n alternatives, choice by choice.
+        Numbers [n, k] of the n alternatives, choice by choice.
     starts
         int64 [m + 1]: the alternatives of choice ``c`` are the rows ``starts[c]`` to before ``starts[c + 1]``.
     chosen
@@ -97,14 +99,113 @@ class ChoiceModel:
         return np.sqrt(np.diag(self.naive_covariance if naive else self.covariance))
 
 
+@kernel
+def _write_chances(features: Any, starts: Any, weights: Any, odds: Any) -> None:
+    """Write how likely each alternative is; the logarithm of the sum of powers is taken off, so that none overflows."""
+    width = len(weights)
+    for choice in range(len(starts) - 1):
+        begin, end = starts[choice], starts[choice + 1]
+        greatest = -np.inf
+        for row in range(begin, end):
+            value = 0.0
+            for place in range(width):
+                value += weights[place] * features[row, place]
+            odds[row] = value
+            greatest = max(greatest, value)
+        total = 0.0
+        for row in range(begin, end):
+            total += math.exp(odds[row] - greatest)
+        for row in range(begin, end):
+            odds[row] -= greatest + math.log(total)
+
+
 def chances_of(choices: Choices, weights: Vector) -> tuple[Vector, Vector]:
     """Tell how likely each alternative is, float64 [n], and the logarithm of that of each chosen one, float64 [m]."""
-    value = np.asarray(choices.features @ weights, np.float64)
-    begin, sizes = choices.starts[:-1], np.diff(choices.starts)
-    value -= np.repeat(np.maximum.reduceat(value, begin), sizes)
-    powers = np.exp(value)
-    sums = np.add.reduceat(powers, begin)
-    return powers / np.repeat(sums, sizes), value[choices.chosen] - np.log(sums)
+    logarithms = np.empty(len(choices.features))
+    rows = np.ascontiguousarray(choices.features)
+    _write_chances(rows, choices.starts, np.ascontiguousarray(weights, np.float64), logarithms)
+    return np.exp(logarithms), logarithms[choices.chosen]
+
+
+@kernel
+def _add_spread(features: Any, starts: Any, chosen: Any, odds: Any, changes: Any, spread: Any) -> None:
+    """Write what each chosen alternative has above the mean, and add up the covariances within choices.
+
+    Alternatives differ in few features. So each is told by where it differs from a common base, the median of three
+    of them, and products are taken of these alone.
+    """
+    width = features.shape[1]
+    base, mean = np.empty(width), np.zeros(width)
+    places, apart = np.empty(width, np.int64), np.empty(width)
+    touched, is_touched = np.empty(width, np.int64), np.zeros(width, np.bool_)
+    for choice in range(len(starts) - 1):
+        begin, end = starts[choice], starts[choice + 1]
+        middle = (begin + end) // 2
+        for place in range(width):
+            one, two, three = features[begin, place], features[middle, place], features[end - 1, place]
+            base[place] = max(min(one, two), min(max(one, two), three))
+            changes[choice, place] = 0.0
+        count = 0
+        for row in range(begin, end):
+            length = 0
+            for place in range(width):
+                change = features[row, place] - base[place]
+                if change != 0.0:
+                    places[length], apart[length] = place, change
+                    length += 1
+            for first in range(length):
+                place = places[first]
+                product = odds[row] * apart[first]
+                mean[place] += product
+                if row == chosen[choice]:
+                    changes[choice, place] = apart[first]
+                if not is_touched[place]:
+                    is_touched[place] = True
+                    touched[count] = place
+                    count += 1
+                for second in range(first + 1):
+                    spread[place, places[second]] += product * apart[second]
+        for first in range(count):
+            place = touched[first]
+            changes[choice, place] -= mean[place]
+            is_touched[place] = False
+            for second in range(count):
+                if touched[second] <= place:
+                    spread[place, touched[second]] -= mean[place] * mean[touched[second]]
+        for first in range(count):
+            mean[touched[first]] = 0.0
+
+
+@kernel
+def _add_squares(features: Any, starts: Any, squares: Any, counts: Any) -> None:
+    for choice in range(len(starts) - 1):
+        begin, end = starts[choice], starts[choice + 1]
+        for row in range(begin, end):
+            for place in range(features.shape[1]):
+                change = float(features[row, place]) - float(features[(begin + end) // 2, place])
+                if change != 0.0:
+                    squares[place] += change * change
+                    counts[place] += 1
+
+
+def typical_changes(sample: ChoiceSample) -> Vector:
+    """Tell by how much alternatives differ in each feature where they do, float64 [k]: root mean square, 1 for never.
+
+    Its square is a precision that allows every feature an effect of about one log odd, however rare it is.
+    """
+    squares, counts = np.zeros(len(sample.names)), np.zeros(len(sample.names), np.int64)
+    for part in sample.parts():
+        _add_squares(np.ascontiguousarray(part.features), part.starts, squares, counts)
+    return np.sqrt(np.where(counts > 0, squares / np.maximum(counts, 1), 1.0))
+
+
+def _spread_within(part: Choices, odds: Vector) -> tuple[Vector, Vector]:
+    """Give what each chosen alternative has above the mean, [m, k], and the sum of covariances, [k, k]."""
+    rows = np.ascontiguousarray(part.features)
+    width = rows.shape[1]
+    changes, spread = np.empty((len(part.chosen), width)), np.zeros((width, width))
+    _add_spread(rows, part.starts, part.chosen, odds, changes, spread)
+    return changes, spread + np.tril(spread, -1).T
 
 
 def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision: float | Vector = 0.0) -> ChoiceModel:
@@ -137,7 +238,7 @@ def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision:
         sizes = np.diff(part.starts)
         choices += int((sizes > 1).sum())
         chance -= float(np.log(sizes).sum())
-        within += _spread_within(part, 1 / np.repeat(sizes, sizes), part.features)[1]
+        within += _spread_within(part, 1 / np.repeat(sizes, sizes))[1]
     if not choices:
         raise BadInputError("there is no choice between two moves or more")
     if not stiff.all():
@@ -150,7 +251,7 @@ def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision:
         for part in sample.parts():
             odds, own = chances_of(part, weights)
             likelihood += float(own.sum())
-            change, spread = _spread_within(part, odds, part.features)
+            change, spread = _spread_within(part, odds)
             slopes += change.sum(axis=0)
             information += spread
         return Pass(likelihood, slopes, information)
@@ -165,15 +266,6 @@ def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision:
         odds, own = chances_of(part, weights)
         likelihood += float(own.sum())
         kept = np.diff(part.starts) > 1
-        sums.add(_spread_within(part, odds, part.features)[0][kept], part.game[kept])
+        sums.add(_spread_within(part, odds)[0][kept], part.game[kept])
     covariance = inverse @ sums.filling(width) @ inverse
     return ChoiceModel(sample.names, weights, covariance, inverse, choices, sums.games, likelihood, chance)
-
-
-def _spread_within(part: Choices, odds: Vector, features: NDArray[Any]) -> tuple[Vector, Vector]:
-    """Give what each chosen alternative has above the mean, [m, k], and the sum of covariances, [k, k]."""
-    begin, sizes = part.starts[:-1], np.diff(part.starts)
-    values = np.asarray(features, np.float64)
-    means = np.add.reduceat(values * odds[:, None], begin, axis=0)
-    apart = values - np.repeat(means, sizes, axis=0)
-    return apart[part.chosen], apart.T @ (apart * odds[:, None])

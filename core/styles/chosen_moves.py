@@ -2,10 +2,12 @@
 
 A feature counts from the view of whoever moved. After the move it is the opponent's turn, and features are from the
 view of the side to move: a choice sees them negated, as the value of a move is the negated value of what it leads to.
+Where a search looks further, they are those of the leaf that it leads to, from the same view.
 """
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from attrs import define, field
@@ -17,7 +19,9 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions.replay import Replay
 from glem.core.positions.successors import successors_of
+from glem.core.search.quiet import LeafSearch
 from glem.core.styles.choice_model import ChoiceModel, Choices, ChoiceSample, chances_of
+from glem.core.tasks.progress import SILENT, Progress
 
 _CHUNK = 2048
 """Positions whose moves are made at a time."""
@@ -53,7 +57,7 @@ class ChosenMoves:
     names
         The k features that count.
     choices
-        The choices; features are float32 [n, k], games are numbers of records.
+        The choices; features are int16 [n, k], games are numbers of records.
     """
 
     learning: Learning
@@ -61,14 +65,30 @@ class ChosenMoves:
     choices: Choices = field(repr=False)
 
     @classmethod
-    def of(cls, learning: Learning, names: tuple[str, ...], replay: Replay, rows: NDArray[np.int64]) -> "ChosenMoves":
-        """Make every legal move of some rows of a replay, see :func:`own_moves`; forced moves are left out."""
+    def of(
+        cls,
+        learning: Learning,
+        names: tuple[str, ...],
+        replay: Replay,
+        rows: NDArray[np.int64],
+        search: LeafSearch | None = None,
+        progress: Progress = SILENT,
+    ) -> "ChosenMoves":
+        """Make every legal move of some rows of a replay, see :func:`own_moves`; forced moves are left out.
+
+        A move counts by the position that it leads to, or by the leaf of a search from there. Where that ends in a
+        proven result it has no leaf, and the move counts by its own position.
+        """
         items = [learning.features.index(name) for name in names]
-        parts = [part for part in _parts(learning, items, replay, rows) if len(part.chosen)]
+        with progress("Making moves", len(rows)) as task:
+            parts = []
+            for part in _parts(learning, items, replay, rows, search):
+                parts += [part] if len(part.chosen) else []
+                task.advance(min(_CHUNK, len(rows)))
         if not parts:
             nothing = np.zeros(0, np.int64)
             return cls(
-                learning, names, Choices(np.zeros((0, len(items)), np.float32), np.zeros(1, np.int64), nothing, nothing)
+                learning, names, Choices(np.zeros((0, len(items)), np.int16), np.zeros(1, np.int64), nothing, nothing)
             )
         ends = np.cumsum([0, *(len(part.features) for part in parts)])
         return cls(
@@ -95,17 +115,25 @@ class ChosenMoves:
         return games, sums, np.bincount(numbers, minlength=len(games)).astype(np.int64)
 
 
-def _parts(learning: Learning, items: list[int], replay: Replay, rows: NDArray[np.int64]) -> Iterator[Choices]:
+def _parts(
+    learning: Learning, items: list[int], replay: Replay, rows: NDArray[np.int64], search: LeafSearch | None
+) -> Iterator[Choices]:
     for first in range(0, len(rows), _CHUNK):
         own = rows[first : first + _CHUNK]
         after = successors_of(learning.game, rows_of(replay.positions, own))
         sizes = np.bincount(after.parent, minlength=len(own))
         several = sizes > 1
         kept = several[after.parent]
-        features = learning.features.values(rows_of(after.positions, np.flatnonzero(kept)))[:, items]
+        reached = rows_of(after.positions, np.flatnonzero(kept))
+        sign: Any = -1
+        if search is not None:
+            reached, plies = search.leaves(reached)
+            sign = np.where(plies % 2 == 1, 1, -1)[:, None]
+            sign[plies < 0] = -1
+        features = learning.features.values(reached)[:, items]
         chosen = (after.move == replay.move[own][after.parent])[kept]
         yield Choices(
-            -features.astype(np.float32),
+            (sign * features).astype(np.int16),
             np.concatenate([[0], np.cumsum(sizes[several])]).astype(np.int64),
             np.flatnonzero(chosen),
             replay.record[own[several]].astype(np.int64),

@@ -1,0 +1,176 @@
+"""The games of one person, out of the records of many (Levene and Fenner 2009, section 3.2)."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.game.game import Game
+from glem.core.game.records import GameRecords
+from glem.core.positions.people import counted_names, is_meant, near_names, of_players
+from glem.core.positions.reading import read_all_records
+from glem.core.tasks.counts import counted
+from glem.core.tasks.progress import SILENT, Progress
+
+_TELLING_MOVES = 60
+"""Games of one side whose first moves are the same, or all of them, are one game."""
+
+
+@define(frozen=True, eq=False)
+class PersonGames:
+    """Games of a person.
+
+    Parameters
+    ----------
+    name
+        As it was asked for.
+    records
+        G games.
+    side
+        int8 [G]: 1 where the person is the first player, -1 where the second.
+    caught
+        The names that were taken for the person's, and in how many games each stands.
+    near
+        The names that are spelled nearly so and were not taken, with their games.
+    left_out
+        Why games of the person were left out, and how many.
+    """
+
+    name: str
+    records: GameRecords = field(repr=False)
+    side: NDArray[np.int8] = field(repr=False)
+    caught: Mapping[str, int]
+    near: Mapping[str, int]
+    left_out: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.side)
+
+    def select(self, games: NDArray[np.int64]) -> "PersonGames":
+        """Pick games by their numbers."""
+        return PersonGames(
+            self.name, self.records.select(games), self.side[games], self.caught, self.near, self.left_out
+        )
+
+    def years(self) -> NDArray[np.int64]:
+        """Year of each game, int64 [G]; 0 where it is unknown."""
+        extra = self.records.extra
+        found = extra["year"] if "year" in extra else extra["date"] // 10000 if "date" in extra else -1
+        return np.maximum(np.broadcast_to(np.asarray(found, np.int64), len(self)), 0)
+
+    def ratings(self) -> NDArray[np.int64]:
+        """Rating of the person in each game, int64 [G]; -1 where it is unknown."""
+        own = [self.records.extra.get(name, np.full(len(self), -1)) for name in ("white_rating", "black_rating")]
+        return np.where(self.side > 0, *own).astype(np.int64)
+
+    def told(self) -> list[str]:
+        """Say in a few lines what was taken and what not."""
+        lines = [f"{self.name}: {counted(len(self), 'game')}, of " + _listed(self.caught)]
+        lines += [f"  not taken, though spelled alike: {_listed(self.near)}"] if self.near else []
+        lines += [f"  left out: {_listed(self.left_out)}"] if self.left_out else []
+        return lines
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+
+
+def read_person(
+    game: Game,
+    files: Sequence[str | os.PathLike[str]],
+    wanted: Sequence[str],
+    *,
+    without: Iterable[str] = (),
+    without_events: Iterable[str] = (),
+    format: str | None = None,  # noqa: A002 # as in read_records
+    skip_bad: bool = False,
+    progress: Progress = SILENT,
+) -> PersonGames:
+    """Read the games of a person.
+
+    Parameters
+    ----------
+    game
+        The game.
+    files
+        Game records.
+    wanted
+        What names the person, see :mod:`~glem.core.positions.people`.
+    without
+        Opponents whose games are left out.
+    without_events
+        Events, whole names or patterns, whose games are left out: rapid or blindfold ones, say.
+    format, skip_bad, progress
+        See :func:`~glem.core.positions.reading.read_records`.
+
+    Raises
+    ------
+    BadInputError
+        A file cannot be read, or holds no games of the person; the text names those who are spelled alike.
+    """
+    opponents, events = is_meant(without), is_meant(without_events)
+    parts: list[GameRecords] = []
+    sides: list[NDArray[np.int8]] = []
+    caught: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    seen: set[tuple[int, bytes]] = set()
+    for records in read_all_records(game, files, format=format, skip_bad=skip_bad, progress=progress):
+        own = of_players(records, wanted)
+        if not own:
+            continue
+        first, second = own.values()
+        for column, of_column in own.items():
+            caught += counted_names(records.names[column], records.extra[column][of_column])
+            every += counted_names(records.names[column], records.extra[column])
+        chosen = first != second
+        left_out["both sides"] += int((first & second).sum())
+        side = first.astype(np.int8) - second.astype(np.int8)
+        for reason, unwanted in (
+            ("opponents", _other_side(records, list(own), side, opponents)),
+            ("events", _events(records, events)),
+        ):
+            left_out[reason] += int((chosen & unwanted).sum())
+            chosen &= ~unwanted
+        for place in np.flatnonzero(chosen):
+            begin, end = records.offsets[place], records.offsets[place + 1]
+            key = int(side[place]), records.moves[begin : min(end, begin + _TELLING_MOVES)].astype(np.int16).tobytes()
+            if key in seen:
+                chosen[place] = False
+                left_out["duplicates"] += 1
+            seen.add(key)
+        parts.append(records.select(chosen))
+        sides.append(side[chosen])
+    name = ", ".join(wanted)
+    near = near_names(every, wanted)
+    if not sum(map(len, parts)):
+        alike = f"; names like it: {_listed({one: every[one] for one in near[:20]})}" if near else ""
+        why = f" ({_listed(+left_out)} left out)" if +left_out else ""
+        raise BadInputError(f"no games of {name!r} in {', '.join(map(str, files))}{why}{alike}")
+    return PersonGames(
+        name,
+        GameRecords.concatenate(parts, initial_position=game.initial_position),
+        np.concatenate(sides),
+        dict(caught.most_common()),
+        {one: every[one] for one in near},
+        dict((+left_out).most_common()),
+    )
+
+
+def _other_side(
+    records: GameRecords, columns: Sequence[str], side: NDArray[np.int8], meant: Callable[[str], bool]
+) -> NDArray[np.bool_]:
+    """Games whose other player is meant: bool [G]."""
+    first, second = (np.array([*map(meant, records.names[column]), False])[records.extra[column]] for column in columns)
+    return np.where(side > 0, second, first)
+
+
+def _events(records: GameRecords, meant: Callable[[str], bool]) -> NDArray[np.bool_]:
+    for column in ("event", "tournament"):
+        if column in records.names:
+            return np.array([*map(meant, records.names[column]), False])[records.extra[column]]
+    return np.zeros(len(records), np.bool_)
