@@ -181,6 +181,9 @@ must_play_to_hint = by_presence("move_hint", _zero, _one, bool)
 standing = by_presence("must_move", _may_stand, _minus_one, np.int64)
 """Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
 
+moves_of_quiescence = by_presence("tactical_moves", tactical_moves, _zero, np.int64)
+"""Moves that a static evaluation does not foresee, see :func:`tactical_moves`; none in a game without them."""
+
 moves_of_first_ply = by_presence("checking_moves", checking_moves, _zero, np.int64)
 """Moves that quiescence tries besides at its first ply, see :func:`checking_moves`; none in a game without them."""
 

@@ -20,7 +20,13 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import start, update
 from glem.core.game.game import Game, play
-from glem.core.game.optional_operations import is_drawn_by_rule, moves_of_first_ply, standing, tactical_moves
+from glem.core.game.optional_operations import (
+    is_drawn_by_rule,
+    moves_of_first_ply,
+    moves_of_quiescence,
+    standing,
+    tactical_moves,
+)
 from glem.core.search.negascout import leaf_value, negascout, settle, static_value
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
@@ -60,16 +66,16 @@ def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64,
     stands = standing(rules, position)
     if stands > np.int64(0) and static_value(rules, evaluator, state, position, ply) == value:
         return np.int64(-1)
-    start = ply * state.max_moves
-    count = np.int64(tactical_moves(rules, position, state.moves, start))
+    begin = ply * state.max_moves
+    count = np.int64(moves_of_quiescence(rules, position, state.moves, begin))
     if count < np.int64(0):
         count = ~count
     elif stands < np.int64(0) and static_value(rules, evaluator, state, position, ply) == value:
         return np.int64(-1)
     if first:
-        count += moves_of_first_ply(rules, position, state.moves, start + count)
+        count += moves_of_first_ply(rules, position, state.moves, begin + count)
     below = ply + np.int64(1)
-    for place in range(start, start + count):
+    for place in range(begin, begin + count):
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
         if is_drawn_by_rule(rules, after):
@@ -103,7 +109,7 @@ def _begin(state: Any) -> None:
     state.counters[AT.FIRST_MOVE] = -1
 
 
-def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: int, plies: Any) -> None:
+def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: int, plies: Any, scores: Any) -> None:
     _begin(state)
     ply = np.int64(0)
     for row in range(count):
@@ -111,13 +117,13 @@ def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: 
         position = position_at(columns, row)
         start(evaluator, position, state.evaluation, state.accumulators, ply)
         value = np.int64(leaf_value(rules, evaluator, state, position, ply, -state.infinity, state.infinity))
-        plies[row] = -1
+        plies[row], scores[row] = -1, value
         if abs(value) <= state.proven:
             plies[row] = _store_end(rules, evaluator, state, position, ply, value, columns, row)
 
 
 def _write_leaves(
-    rules: Any, evaluator: Any, state: Any, columns: Any, count: int, depth: np.int64, plies: Any
+    rules: Any, evaluator: Any, state: Any, columns: Any, count: int, depth: np.int64, plies: Any, scores: Any
 ) -> None:
     _begin(state)
     for row in range(count):
@@ -127,7 +133,7 @@ def _write_leaves(
         start(evaluator, position, state.evaluation, state.accumulators, ply)
         state.variation_lengths[0] = 0
         value = np.int64(negascout(rules, evaluator, state, position, ply, depth, -state.infinity, state.infinity))
-        plies[row] = -1
+        plies[row], scores[row] = -1, value
         if abs(value) > state.proven:
             continue
         while ply < np.int64(state.variation_lengths[0]):
@@ -162,7 +168,7 @@ class LeafSearch:
         searcher = Searcher(self.evaluation.learning.game, evaluator_of(self.evaluation), settings)
         object.__setattr__(self, "searcher", searcher)
 
-    def leaves(self, positions: Any) -> tuple[Any, NDArray[np.int16]]:
+    def leaves(self, positions: Any) -> tuple[Any, NDArray[np.int16], NDArray[np.int32]]:
         """Follow N positions, given as a position of columns.
 
         Returns
@@ -171,19 +177,23 @@ class LeafSearch:
             Position of columns [N]; rows without an end stay what they were.
         plies
             int16 [N]: moves played; -1 where the best of them end the game, so that nothing is evaluated.
+        scores
+            int32 [N]: score of each of the N positions, in steps from the side to move.
         """
         count = len(positions[0])
         columns = type(positions)(*(np.array(column) for column in positions))
-        plies = np.zeros(count, np.int16)
+        plies, scores = np.zeros(count, np.int16), np.zeros(count, np.int32)
         searcher = self.searcher
         common = searcher.rules, searcher.evaluator.operations, searcher.borrowed, columns, count
         if self.depth:
-            compiled(_write_leaves)(*common, np.int64(self.depth), plies)
-        elif "tactical_moves" in searcher.rules:
-            compiled(_write_settled)(*common, plies)
-        return columns, plies
+            compiled(_write_leaves)(*common, np.int64(self.depth), plies, scores)
+        else:
+            compiled(_write_settled)(*common, plies, scores)
+        return columns, plies, scores
 
 
 def settled_positions(evaluation: LinearEvaluation, positions: Any) -> tuple[Any, NDArray[np.int16]]:
     """Follow quiescence alone from N positions, given as a position of columns; see :meth:`LeafSearch.leaves`."""
-    return LeafSearch(evaluation).leaves(positions)
+    if "tactical_moves" not in evaluation.learning.game.search_functions:
+        return positions, np.zeros(len(positions[0]), np.int16)
+    return LeafSearch(evaluation).leaves(positions)[:2]

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from glem.core.compiling.columns import rows_of
-from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.positions.replay import Replay
 from glem.core.positions.successors import successors_of
@@ -107,12 +106,15 @@ class ChosenMoves:
         choices = self.choices
         return ChoiceSample(self.names, lambda: [choices], int(choices.game.max(initial=-1)) + 1)
 
-    def by_game(self, model: ChoiceModel) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-        """Numbers of the games, what a model gives to the moves of each, in log odds, and how many these are."""
-        _, own = chances_of(self.choices, model.weights)
+    def told_by(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Logarithm of the likelihood of each choice, float64 [m], and whether none of its alternatives is likelier."""
+        odds, own = chances_of(self.choices, weights)
+        return own, np.exp(own) >= np.maximum.reduceat(odds, self.choices.starts[:-1]) * (1 - 1e-12)
+
+    def by_game(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers of the games, and what weights give to the moves of each, in log odds."""
         games, numbers = np.unique(self.choices.game, return_inverse=True)
-        sums = np.bincount(numbers, own, len(games)).astype(np.float64)
-        return games, sums, np.bincount(numbers, minlength=len(games)).astype(np.int64)
+        return games, np.bincount(numbers, self.told_by(weights)[0], len(games)).astype(np.float64)
 
 
 def _parts(
@@ -127,7 +129,7 @@ def _parts(
         reached = rows_of(after.positions, np.flatnonzero(kept))
         sign: Any = -1
         if search is not None:
-            reached, plies = search.leaves(reached)
+            reached, plies, _ = search.leaves(reached)
             sign = np.where(plies % 2 == 1, 1, -1)[:, None]
             sign[plies < 0] = -1
         features = learning.features.values(reached)[:, items]
@@ -167,22 +169,9 @@ class WhoseMoves:
 
 def tell_apart(moves: ChosenMoves, first: ChoiceModel, second: ChoiceModel) -> WhoseMoves:
     """Ask whose moves these are; the error is nan, and nothing told, with fewer than two games."""
-    apart = moves.by_game(first)[1] - moves.by_game(second)[1]
+    apart = moves.by_game(first.weights)[1] - moves.by_game(second.weights)[1]
     count = len(apart)
     error = float(apart.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
     return WhoseMoves(
         float(apart.mean()) if count else math.nan, error, float((apart > 0).mean()) if count else 0.0, count
-    )
-
-
-def evaluation_of(moves: ChosenMoves, model: ChoiceModel) -> LinearEvaluation:
-    """Make an ordinary evaluation of a model's weights, the same in all phases; one unit is a log odd of a choice."""
-    learning = moves.learning
-    phases = len(learning.phases)
-    return LinearEvaluation(
-        learning,
-        np.zeros(phases, np.float32),
-        linear=tuple(learning.features.index(name) for name in moves.names),
-        linear_weights=np.tile(model.weights.astype(np.float32), (phases, 1)),
-        provenance={"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games"},
     )

@@ -14,7 +14,8 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
 from glem.core.positions.successors import successors_of
 from glem.core.styles.choice_model import ChoiceModel, fit_choices
-from glem.core.styles.chosen_moves import ChosenMoves, evaluation_of, own_moves, tell_apart
+from glem.core.styles.chosen_moves import ChosenMoves, own_moves, tell_apart
+from glem.core.styles.styles import evaluation_of
 from tests.core.positions.test_game_tree import random_games
 from tests.othello import OTHELLO
 
@@ -106,13 +107,12 @@ def test_weights_of_a_player_are_learned(which: int) -> None:
 
 
 def test_an_evaluation_of_the_weights_ranks_moves_as_the_model_does(learning: Learning) -> None:
-    moves = moves_of(1, 600, 10)
     model = learned(1, 10)
-    evaluation = evaluation_of(moves, model)
+    evaluation = evaluation_of(learning, model, {})
     after = successors_of(OTHELLO, type(OTHELLO.initial_position)(*(np.array([v]) for v in OTHELLO.initial_position)))
     items = [learning.features.index(name) for name in NAMES]
     expected = learning.features.values(after.positions)[:, items] @ model.weights
-    np.testing.assert_allclose(evaluation.predict(after.positions), expected, rtol=1e-4)
+    np.testing.assert_allclose(evaluation.predict(after.positions), 1 / (1 + np.exp(-expected)), rtol=1e-4)
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, 2), (3, 4), (1, 4), (2, 3)])

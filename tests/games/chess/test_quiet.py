@@ -113,7 +113,7 @@ def test_leaves_have_the_score_of_their_searches(depth: int, quiescence: str) ->
     few = [text for text in (*_POSITIONS, _CHECK) if depth or sum(map(str.isalpha, text.split()[0])) < 9]
     positions = [CHESS.parse_position(text) for text in few]
     search = LeafSearch(evaluation, depth, quiescence)
-    leaves, plies = search.leaves(columns_of(CHESS, positions))
+    leaves, plies, scores = search.leaves(columns_of(CHESS, positions))
     evaluator = evaluator_of(evaluation)
     searcher = Searcher(CHESS, evaluator, SearchSettings(table_mb=0, quiescence=quiescence))
     ends = 0
@@ -122,6 +122,7 @@ def test_leaves_have_the_score_of_their_searches(depth: int, quiescence: str) ->
             score = searcher.search(position, Limits(depth=depth)).lines[0].score
         else:
             score = first_ply_of_quiescence(CHESS.search_rules_with(quiescence).functions, evaluator, position)
+        assert scores[row] == score
         if plies[row] < 0:
             assert abs(score) > evaluator.limit or score == 0
         else:

@@ -1,0 +1,276 @@
+"""A player's style: the weights under which the player's own moves are likely, and how well they foretell others."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.learning import Learning, load_learning
+from glem.core.positions.replay import Replay
+from glem.core.search.quiet import LeafSearch
+from glem.core.styles.choice_model import ChoiceModel, fit_choices, typical_changes
+from glem.core.styles.chosen_moves import ChosenMoves
+from glem.core.tasks.progress import SILENT, Progress
+
+STATIC = -1
+"""Depth at which moves count by the positions right after them."""
+
+_FIRST_LEEWAY = 1.0
+_LEEWAY = 0.3
+
+
+@define(frozen=True)
+class StyleSettings:
+    """How styles are learned.
+
+    Parameters
+    ----------
+    features
+        Names of those that count.
+    plies
+        First and last ply of the games, both inclusive; the default is the paper's moves 5 to 35.
+    depth
+        Plies that are searched behind each move before quiescence, or :data:`STATIC`.
+    quiescence
+        Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own.
+    rounds
+        How often moves are searched again with the weights that were found, where no prior tells what to search with.
+    leeway
+        How far the effect of a feature's usual change may well be from the prior's, in log odds: the standard deviation
+        of a normal distribution. None for 0.3, or 1 about zero where there is no prior.
+    """
+
+    features: tuple[str, ...]
+    plies: tuple[int, int] = (8, 69)
+    depth: int = 0
+    quiescence: str = ""
+    rounds: int = 3
+    leeway: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not (0 <= self.plies[0] <= self.plies[1]):
+            raise BadInputError(f"plies must be a range like 8-69, got {self.plies[0]}-{self.plies[1]}")
+        if self.leeway is not None and not 0 < self.leeway < math.inf:
+            raise BadInputError(f"the leeway of a style must be positive, got {self.leeway:g}")
+
+
+def learning_of_styles(game: str) -> Learning:
+    """Load what styles of a game are learned by: its feature set ``style``, or its first where there is none.
+
+    Raises
+    ------
+    PluginError
+        See :func:`~glem.core.features.learning.load_learning`.
+    """
+    learning = load_learning(game)
+    return load_learning(game, "style") if "style" in learning.feature_sets else learning
+
+
+def style_features(learning: Learning, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Names of the features that count: the given features and groups, or those that enter linearly.
+
+    Raises
+    ------
+    BadInputError
+        There is no such feature or group, or none that enters linearly.
+    """
+    groups = {feature.group for feature in learning.features.features}
+    chosen = learning.linear
+    if names:
+        places = learning.features.select([name for name in names if name in groups], [*set(names) - groups])
+        chosen = tuple(learning.features[int(place)].name for place in places)
+    if not chosen:
+        raise BadInputError(f"{learning.game.name} has no features that enter linearly: name some")
+    return chosen
+
+
+@define(frozen=True, eq=False)
+class Style:
+    """Weights of a player.
+
+    Parameters
+    ----------
+    model
+        The weights.
+    moves
+        The moves that they were fitted to.
+    """
+
+    model: ChoiceModel
+    moves: ChosenMoves = field(repr=False)
+
+    def evaluation(self, told: Mapping[str, str]) -> LinearEvaluation:
+        """Make an ordinary evaluation, the same in all phases, of which ``told`` says where it comes from.
+
+        Its values are log odds of choices. Under the logistic link they are played and graded as log odds of winning,
+        whose order is the same.
+        """
+        return evaluation_of(self.moves.learning, self.model, told)
+
+
+def evaluation_of(learning: Learning, model: ChoiceModel, told: Mapping[str, str]) -> LinearEvaluation:
+    """See :meth:`Style.evaluation`."""
+    phases = len(learning.phases)
+    weights = np.tile(model.weights.astype(np.float32), (phases, 1))
+    fitted = np.stack([np.append(model.weights, 0.0), np.append(model.errors(), np.nan)]).astype(np.float32)
+    return LinearEvaluation(
+        learning,
+        np.zeros(phases, np.float32),
+        LOGISTIC,
+        linear=tuple(learning.features.index(name) for name in model.names),
+        linear_weights=weights,
+        provenance={"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games", **told},
+        coefficients=np.repeat(fitted[:, None, :], phases, axis=1),
+    )
+
+
+def weights_of(evaluation: LinearEvaluation, features: Sequence[str]) -> NDArray[np.float64]:
+    """Weights of an evaluation that :meth:`Style.evaluation` made, by the names of features; 0 for those it lacks.
+
+    Raises
+    ------
+    BadInputError
+        It is of another kind: it has patterns or configurations, or weights that differ from phase to phase.
+    """
+    own = evaluation.linear_weights
+    if evaluation.patterns is not None or evaluation.configurations is not None or (own != own[:1]).any():
+        raise BadInputError("this evaluation is no style: it has other terms than features with one weight each")
+    known = {
+        evaluation.learning.features[at].name: float(weight)
+        for at, weight in zip(evaluation.linear, own[0], strict=True)
+    }
+    return np.array([known.get(name, 0.0) for name in features])
+
+
+def with_weights(evaluation: LinearEvaluation, features: Sequence[str], weights: NDArray[np.floating]) -> Any:
+    """Return the evaluation with these weights of features, the same in all phases."""
+    phases = len(evaluation.learning.phases)
+    return evolve(
+        evaluation,
+        linear=tuple(evaluation.learning.features.index(name) for name in features),
+        linear_weights=np.tile(weights.astype(np.float32), (phases, 1)),
+        coefficients=None,
+    )
+
+
+def make_moves(
+    learning: Learning,
+    replay: Replay,
+    rows: NDArray[np.int64],
+    settings: StyleSettings,
+    searched: LinearEvaluation | None,
+    progress: Progress = SILENT,
+) -> ChosenMoves:
+    """Make the legal moves of some rows of a replay, by the leaves that an evaluation's search leads to, if any."""
+    search = None
+    if searched is not None and settings.depth != STATIC:
+        search = LeafSearch(searched, settings.depth, settings.quiescence)
+    return ChosenMoves.of(learning, settings.features, replay, rows, search, progress)
+
+
+def learn_style(
+    learning: Learning,
+    replay: Replay,
+    rows: NDArray[np.int64],
+    settings: StyleSettings,
+    *,
+    prior: LinearEvaluation | None = None,
+    progress: Progress = SILENT,
+) -> Style:
+    """Learn the weights of a player by the choice model.
+
+    Parameters
+    ----------
+    learning
+        The features.
+    replay, rows
+        Games, and the rows in which the player moved (:func:`~glem.core.styles.chosen_moves.own_moves`).
+    settings
+        How.
+    prior
+        The style of others, such as all players of that strength: moves are searched with it, and weights held to it.
+        Without one moves are searched again and again with what was found.
+
+    Raises
+    ------
+    BadInputError
+        The prior is no style of these features, or what
+        :func:`~glem.core.styles.choice_model.fit_choices` raises.
+    """
+    held, leeway = None, settings.leeway
+    if prior is not None:
+        if prior.learning is not learning:
+            raise BadInputError("the prior has other features than those that the style is learned by")
+        held = weights_of(prior, settings.features)
+    leeway = (_FIRST_LEEWAY if prior is None else _LEEWAY) if leeway is None else leeway
+    searched, style = prior, None
+    for _ in range(1 if prior is not None or settings.depth == STATIC else settings.rounds + 1):
+        moves = make_moves(learning, replay, rows, settings, searched, progress)
+        sample = moves.sample()
+        model = fit_choices(sample, prior=held, precision=(typical_changes(sample) / leeway) ** 2)
+        style = Style(model, moves)
+        searched = style.evaluation({})
+    assert style is not None
+    return style
+
+
+@define(frozen=True, eq=False)
+class Prediction:
+    """How well weights foretell moves, by game.
+
+    Parameters
+    ----------
+    name
+        Whose weights.
+    log_likelihood
+        float64 [G]: natural logarithm of the likelihood of a game's moves.
+    best
+        int64 [G]: moves that have the greatest value of all.
+    moves
+        int64 [G].
+    """
+
+    name: str
+    log_likelihood: NDArray[np.float64]
+    best: NDArray[np.int64]
+    moves: NDArray[np.int64]
+
+    def per_move(self, other: "Prediction | None" = None, confidence: float = 0.95) -> tuple[float, float, float]:
+        """Mean logarithm of a move's likelihood, less that of another prediction, with an interval by game."""
+        own = self.log_likelihood - (0.0 if other is None else other.log_likelihood)
+        return _ratio(own, self.moves, confidence)
+
+    def share_of_best(self, confidence: float = 0.95) -> tuple[float, float, float]:
+        """Share of the moves that were foretold, with an interval by game."""
+        return _ratio(self.best, self.moves, confidence)
+
+
+def _ratio(sums: NDArray[Any], counts: NDArray[np.int64], confidence: float) -> tuple[float, float, float]:
+    """Ratio of sums over games with an interval (that of a ratio estimator)."""
+    games, total = len(sums), counts.sum()
+    if games < 2 or not total:
+        return (float(sums.sum() / total) if total else math.nan), math.nan, math.nan
+    mean = float(sums.sum() / total)
+    error = math.sqrt(games / (games - 1) * float(((sums - mean * counts) ** 2).sum())) / float(total)
+    reach = float(norm.ppf((1 + confidence) / 2)) * error
+    return mean, mean - reach, mean + reach
+
+
+def predict(name: str, moves: ChosenMoves, weights: NDArray[np.float64]) -> Prediction:
+    """Ask weights for the moves that were chosen."""
+    likelihood, best = moves.told_by(weights)
+    games, numbers = np.unique(moves.choices.game, return_inverse=True)
+    count = len(games)
+    return Prediction(
+        name,
+        np.bincount(numbers, likelihood, count).astype(np.float64),
+        np.bincount(numbers, best, count).astype(np.int64),
+        np.bincount(numbers, minlength=count).astype(np.int64),
+    )
