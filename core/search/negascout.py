@@ -41,11 +41,11 @@ from glem.core.game.optional_operations import (
     hint,
     is_drawn_by_rule,
     is_over_at_leaf,
+    moves_of_quiescence,
     must_play_to_hint,
     score_without_moves,
     standing,
     stored_key,
-    tactical_moves,
 )
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.probcut import CHECKS, LATEST
@@ -140,7 +140,7 @@ def settle(
         if best >= beta:
             return best
     start = ply * state.max_moves
-    count = np.int64(tactical_moves(rules, position, state.moves, start))
+    count = np.int64(moves_of_quiescence(rules, position, state.moves, start))
     if count < np.int64(0):
         count = ~count
         if count == np.int64(0):

@@ -18,7 +18,7 @@ from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.features.evaluators import start, update
+from glem.core.features.evaluators import Evaluator, start, update
 from glem.core.game.game import Game, play
 from glem.core.game.optional_operations import (
     is_drawn_by_rule,
@@ -156,16 +156,20 @@ class LeafSearch:
         Plies before quiescence.
     quiescence
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
+    evaluator
+        The evaluation's form for the search; :func:`.evaluator_of` it by default.
     """
 
     evaluation: LinearEvaluation
     depth: int = 0
     quiescence: str = ""
+    evaluator: Evaluator | None = field(default=None, repr=False)
     searcher: Searcher = field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         settings = SearchSettings(table_mb=0, quiescence=self.quiescence)
-        searcher = Searcher(self.evaluation.learning.game, evaluator_of(self.evaluation), settings)
+        evaluator = evaluator_of(self.evaluation) if self.evaluator is None else self.evaluator
+        searcher = Searcher(self.evaluation.learning.game, evaluator, settings)
         object.__setattr__(self, "searcher", searcher)
 
     def leaves(self, positions: Any) -> tuple[Any, NDArray[np.int16], NDArray[np.int32]]:

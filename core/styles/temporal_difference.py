@@ -5,14 +5,25 @@ It never sees who won. Values are w f in hundredths of a pawn, or of whatever th
 """
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
+from scipy.special import expit
 
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.learning import Learning
+from glem.core.search.quiet import LeafSearch
+from glem.core.tasks.progress import SILENT, Progress
+
+_LARGEST_WEIGHT = 32767
 
 Vector = NDArray[np.float64]
 
@@ -81,14 +92,16 @@ def _learn(
     rates: Any,
     smooth: Any,
     before: Any,
+    traces: Any,
+    slopes: Any,
+    counts: Any,
     errors: Any,
-) -> Any:
+) -> None:
     scale, least, most, up, down, momentum, trace, batch = numbers
     width = len(weights)
-    traces, slopes = np.zeros(width), np.zeros(width)
-    steps, pending = 0, 0
     for game in range(len(starts) - 1):
-        traces[:] = 0.0
+        if game > 0:
+            traces[:] = 0.0
         for row in range(starts[game], starts[game + 1] - 1):
             value, later = 0.0, 0.0
             for place in range(width):
@@ -100,17 +113,17 @@ def _learn(
             for place in range(width):
                 traces[place] = trace * traces[place] + chance * (1.0 - chance) * features[row, place]
                 slopes[place] += apart * traces[place] / batch
-            pending += 1
-            if pending < batch:
+            counts[1] += 1
+            if counts[1] < batch:
                 continue
-            pending = 0
-            steps += 1
+            counts[0] += 1
+            counts[1] = 0
             for place in range(width):
                 slope = slopes[place]
                 slopes[place] = 0.0
                 if not free[place]:
                     continue
-                if steps > 1:
+                if counts[0] > 1:
                     factor = up if slope * before[place] >= 0.0 else down
                     rates[place] = min(max(rates[place] * factor, least), most)
                 before[place] = slope
@@ -118,7 +131,36 @@ def _learn(
                 weights[place] += rates[place] * smooth[place]
                 if positive and weights[place] < 0.0:
                     weights[place] = 0.0
-    return steps
+
+
+class _Learner:
+    """Weights on their way, with all that a step carries to the next."""
+
+    def __init__(self, weights: Vector, fixed: NDArray[np.bool_], how: TemporalDifference) -> None:
+        self.weights = np.array(weights, np.float64)
+        width = len(self.weights)
+        self.rates = np.full(width, how.least_rate)
+        self._free, self._positive = ~np.asarray(fixed, np.bool_), how.positive
+        self._numbers = (
+            *(how.scale, how.least_rate, how.most_rate, how.up, how.down, how.momentum, how.trace),
+            float(how.batch),
+        )
+        self._smooth, self._before, self._traces, self._slopes = np.zeros((4, width))
+        self._counts = np.zeros(2, np.int64)
+
+    @property
+    def steps(self) -> int:
+        return int(self._counts[0])
+
+    def begin_game(self) -> None:
+        self._traces[:] = 0.0
+
+    def learn(self, rows: Vector, starts: NDArray[np.int64], errors: Vector) -> None:
+        """Go through games, the first of which goes on."""
+        _learn(
+            rows, starts, self.weights, self._free, self._numbers, self._positive, self.rates, self._smooth,
+            self._before, self._traces, self._slopes, self._counts, errors,
+        )  # fmt: skip
 
 
 @define(frozen=True, eq=False)
@@ -178,13 +220,91 @@ def learn_differences(
         raise BadInputError("features or weights are not finite")
     if len(starts) < 1 or starts[0] != 0 or starts[-1] != count or (np.diff(starts) < 0).any():
         raise BadInputError(f"games must divide the {count} positions")
-    rates, errors = np.full(width, how.least_rate), np.full(count, np.nan)
-    numbers = (
-        *(how.scale, how.least_rate, how.most_rate, how.up, how.down, how.momentum, how.trace),
-        float(how.batch),
-    )
-    steps = _learn(
-        rows, np.ascontiguousarray(starts, np.int64), learned, ~np.asarray(fixed, np.bool_), numbers, how.positive,
-        rates, np.zeros(width), np.zeros(width), errors,
-    )  # fmt: skip
-    return Course(learned, rates, int(steps), errors)
+    errors, learner = np.full(count, np.nan), _Learner(learned, fixed, how)
+    learner.learn(rows, np.ascontiguousarray(starts, np.int64), errors)
+    return Course(learner.weights, learner.rates, learner.steps, errors)
+
+
+class SearchedValues:
+    """Features of the principal leaf of a search that goes by weights which change.
+
+    Parameters
+    ----------
+    learning
+        The game's features.
+    names
+        The k features that count.
+    scale
+        c, by which values become log odds.
+    depth, quiescence
+        See :class:`~glem.core.search.quiet.LeafSearch`.
+    """
+
+    def __init__(
+        self, learning: Learning, names: tuple[str, ...], scale: float, depth: int = 3, quiescence: str = ""
+    ) -> None:
+        self._learning, self._scale = learning, scale
+        self._items = [learning.features.index(name) for name in names]
+        phases = len(learning.phases)
+        blank = np.zeros((phases, len(names)), np.float32)
+        evaluation = LinearEvaluation(learning, blank[:, 0], LOGISTIC, linear=tuple(self._items), linear_weights=blank)
+        # Weights are put into the tables in place; so it must be the form that has them.
+        self._search = LeafSearch(evaluation, depth, quiescence, recomputing_evaluator(evaluation))
+        self._table = self._search.searcher.evaluator.data.linear_weights.reshape(phases, len(names))
+
+    def features(self, positions: Any, weights: Vector) -> Vector:
+        """Features from the view of whoever is to move in N positions, given as columns: float64 [N, k].
+
+        Leaves are found with weights rounded to steps of 1/1024 log odds, at most 32 log odds for each unit of a
+        feature. Where the principal variation ends in a proven result, the position is its own leaf.
+        """
+        steps = self._scale * self._search.searcher.evaluator.steps_per_unit
+        self._table[:] = np.clip(np.rint(weights * steps), -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
+        leaves, plies, _ = self._search.leaves(positions)
+        signs = np.where((plies > 0) & (plies % 2 == 1), -1.0, 1.0)
+        return signs[:, None] * self._learning.features.values(leaves)[:, self._items]
+
+
+def learn_by_search(
+    values: SearchedValues,
+    positions: Any,
+    starts: NDArray[np.int64],
+    weights: Vector,
+    fixed: NDArray[np.bool_],
+    how: TemporalDifference,
+    progress: Progress = SILENT,
+) -> Course:
+    """Learn weights as :func:`learn_differences` does, from leaves of searches that go by the weights of the moment.
+
+    Each position is searched once, when it has been come to, with the weights before the step from the position before
+    it; the step from it takes the same leaf with the weights after.
+
+    Parameters
+    ----------
+    positions
+        N positions in which it is the player's turn, given as a position of columns.
+    values, starts, weights, fixed, how
+        The search, and as of :func:`learn_differences`.
+    """
+    errors, learner = np.full(len(positions[0]), np.nan), _Learner(weights, fixed, how)
+    pair, ends = np.empty((2, len(learner.weights))), np.array([0, 2])
+    with progress("Learning", len(starts) - 1) as task:
+        for first, last in pairwise(starts.tolist()):
+            learner.begin_game()
+            for row in range(first, last):
+                pair[1] = values.features(rows_of(positions, slice(row, row + 1)), learner.weights)[0]
+                if row > first:
+                    learner.learn(pair, ends, errors[row - 1 : row + 1])
+                pair[0] = pair[1]
+            task.advance()
+    errors[starts[1:][np.diff(starts) > 0] - 1] = np.nan
+    return Course(learner.weights, learner.rates, learner.steps, errors)
+
+
+def differences_of(features: Vector, starts: NDArray[np.int64], weights: Vector, scale: float) -> Vector:
+    """Absolute errors |p(s') - p(s)| of fixed weights (section 3.2, equation 3): float64 [N], nan in a game's last."""
+    chances = expit(scale * (features @ weights))
+    errors = np.full(len(chances), np.nan)
+    errors[:-1] = np.abs(np.diff(chances))
+    errors[starts[1:][np.diff(starts) > 0] - 1] = np.nan
+    return errors

@@ -4,8 +4,8 @@ Every one is a count for the side to move less the same count for the opponent w
 evaluation is worth as much to one side as it costs the other, and any search can use it. The paper, which values
 positions for one player alone, need not ask for that. What its text leaves open is read so:
 
-- *material*: Kaufman's values (1999), in hundredths of a pawn; *piece_squares*: the squares' values in the middlegame
-  of the evaluation that ships (the paper's come from another program's games against itself).
+- *material*: Kaufman's values (1999), in quarters of a pawn; *piece_squares*: the squares' values in the middlegame of
+  the evaluation that ships, in hundredths (the paper's come from another program's games against itself).
 - *castled* is no function of a position. What stands for it: a king that may not castle, on its first rank on the
   files a to c, g or h, with no own rook between it and the edge, and an opponent with a queen.
 - Of bishops and knights each side counts what it has, which keeps both preferences apart.
@@ -46,7 +46,6 @@ from glem.plugins.chess.features.sides import (
 from glem.plugins.chess.hand_set import square_value
 from glem.plugins.chess.phases import PHASES
 
-_VALUES = (100, 325, 325, 500, 975)
 _SQUARES = np.array(
     [
         [0 if kind == "pawn" and not 8 <= square < 56 else round(square_value(kind, square)[0]) for square in range(64)]
@@ -65,7 +64,7 @@ _FILE_C, _FILE_D, _FILE_E = (FILE_A << np.uint64(file) for file in (2, 3, 4))
 _C4, _D4, _E4 = (ONE << np.uint64(square) for square in (26, 27, 28))
 
 _ROWS = (
-    ("material", 20000, "Men by Kaufman's values, in hundredths of a pawn.", "4k3/8/8/8/8/8/3P4/4K3 w - - 0 1"),
+    ("material", 800, "Men by Kaufman's values, in quarters of a pawn.", "4k3/8/8/8/8/8/3P4/4K3 w - - 0 1"),
     ("pseudo_mobility", 400, "Moves, pins and checks disregarded.", "4k3/p7/8/8/3N4/8/8/4K3 w - - 0 1"),
     ("piece_squares", 4000, "Values of the men's squares, in hundredths of a pawn.", "k7/8/8/3N4/8/8/8/n5K1 w - - 0 1"),
     ("bishop_pair", 1, "1 with bishops on squares of both colours.", "4k3/8/8/8/8/8/8/2B1KB2 w - - 0 1"),
@@ -209,8 +208,8 @@ def _add_side(own: Pieces, other: Pieces, castling: np.uint64, sign: int, values
     pawns, all_own, others = own.pawns, union(own), union(other)
     values[1] += sign * _pseudo_moves(own, others)
     bishops, knights = popcount(own.bishops), popcount(own.knights)
-    values[0] += sign * (100 * popcount(pawns) + 325 * (knights + bishops))
-    values[0] += sign * (500 * popcount(own.rooks) + 975 * popcount(own.queens))
+    values[0] += sign * (4 * popcount(pawns) + 13 * (knights + bishops))
+    values[0] += sign * (20 * popcount(own.rooks) + 39 * popcount(own.queens))
     values[3] += sign * has(own.bishops & _DARK) * has(own.bishops & ~_DARK)
     values[4] += sign * (1 if knights >= 2 else 0)
     values[5] += sign * (1 if bishops == 1 and knights == 0 else 0)

@@ -4,7 +4,7 @@ import chess
 
 from glem.plugins.chess.hand_set import square_value
 
-VALUES = {chess.PAWN: 100, chess.KNIGHT: 325, chess.BISHOP: 325, chess.ROOK: 500, chess.QUEEN: 975, chess.KING: 0}
+VALUES = {chess.PAWN: 4, chess.KNIGHT: 13, chess.BISHOP: 13, chess.ROOK: 20, chess.QUEEN: 39, chess.KING: 0}
 FILES, RANKS = "abcdefgh", "12345678"
 
 

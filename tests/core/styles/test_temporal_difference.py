@@ -11,8 +11,24 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
-from glem.core.styles.temporal_difference import TemporalDifference, learn_differences
+from glem.core.evaluation.integers.recomputing import recomputing_evaluator
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.learning import load_learning
+from glem.core.positions.replay import replay
+from glem.core.search.results import Limits
+from glem.core.search.searcher import Searcher, SearchSettings
+from glem.core.styles.temporal_difference import (
+    SearchedValues,
+    TemporalDifference,
+    differences_of,
+    learn_by_search,
+    learn_differences,
+)
+from glem.games.othello import OTHELLO
+from tests.core.positions.test_game_tree import random_games
 
 
 def chance(weights: NDArray[Any], features: NDArray[Any], scale: float) -> float:
@@ -118,3 +134,51 @@ def test_bad_arguments_are_named() -> None:
     for bad in wrong:
         with pytest.raises(BadInputError, match="of temporal differences must be from"):
             TemporalDifference(**bad)
+
+
+def games_of_othello(count: int) -> tuple[Any, NDArray[np.int64]]:
+    """Positions with Black to move of random games, and where each game begins."""
+    played = replay(OTHELLO, random_games(OTHELLO, count, 3, choices=60))
+    rows = np.flatnonzero((played.side == 1) & (played.move >= 0))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(played.record[rows], minlength=count))])
+    return rows_of(played.positions, rows), starts
+
+
+def test_learning_by_search_at_depth_0_is_learning_from_features() -> None:
+    learning = load_learning("othello")
+    names = ("mobility", "opponent_mobility", "frontier", "parity")
+    positions, starts = games_of_othello(5)
+    items = [learning.features.index(name) for name in names]
+    how = TemporalDifference(trace=0.3, scale=0.01)
+    begin, fixed = np.ones(4), np.array([True, False, False, False])
+    static = learn_differences(learning.features.values(positions)[:, items], starts, begin, fixed, how)
+    searched = learn_by_search(SearchedValues(learning, names, how.scale, 0), positions, starts, begin, fixed, how)
+    np.testing.assert_allclose(searched.weights, static.weights, rtol=1e-12)
+    np.testing.assert_allclose(searched.errors, static.errors, rtol=1e-12)
+    assert searched.steps == static.steps
+    features = learning.features.values(positions)[:, items]
+    errors = differences_of(features, starts, static.weights, how.scale)
+    assert np.isnan(errors[starts[1:] - 1]).all()
+    wanted = chance(static.weights, features[1], how.scale) - chance(static.weights, features[0], how.scale)
+    assert errors[0] == pytest.approx(abs(wanted))
+
+
+def test_leaves_follow_the_weights_of_the_moment() -> None:
+    learning = load_learning("othello")
+    names = ("mobility", "opponent_mobility", "disc_difference")
+    positions, _ = games_of_othello(2)
+    values = SearchedValues(learning, names, 0.05, 2)
+    for weights in (np.array([1.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])):
+        found = values.features(positions, weights) @ weights
+        evaluation = LinearEvaluation(
+            learning,
+            np.zeros(len(learning.phases), np.float32),
+            LOGISTIC,
+            linear=tuple(learning.features.index(name) for name in names),
+            linear_weights=np.tile((0.05 * weights).astype(np.float32), (len(learning.phases), 1)),
+        )
+        searcher = Searcher(OTHELLO, recomputing_evaluator(evaluation), SearchSettings(table_mb=0))
+        for row in range(0, len(found), 7):
+            line = searcher.search(position_at(positions, row), Limits(depth=2)).lines[0]
+            if line.plies_to_end is None:
+                assert line.score / 1024 == pytest.approx(0.05 * found[row], abs=0.05)
