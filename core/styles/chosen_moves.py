@@ -6,11 +6,11 @@ Where a search looks further, they are those of the leaf that it leads to, from 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 from scipy.stats import norm
 
@@ -21,6 +21,9 @@ from glem.core.positions.successors import successors_of
 from glem.core.search.quiet import LeafSearch
 from glem.core.styles.choice_model import ChoiceModel, Choices, ChoiceSample, chances_of
 from glem.core.tasks.progress import SILENT, Progress
+
+SCORE = "score"
+"""Name of the feature that is a search's score, in steps."""
 
 _CHUNK = 2048
 """Positions whose moves are made at a time."""
@@ -57,11 +60,17 @@ class ChosenMoves:
         The k features that count.
     choices
         The choices; features are int16 [n, k], games are numbers of records.
+    rows
+        int64 [m]: row of the replay in which each choice was made.
+    moves
+        int32 [n]: the alternatives.
     """
 
     learning: Learning
     names: tuple[str, ...]
     choices: Choices = field(repr=False)
+    rows: NDArray[np.int64] = field(repr=False)
+    moves: NDArray[np.int32] = field(repr=False)
 
     @classmethod
     def of(
@@ -72,34 +81,63 @@ class ChosenMoves:
         rows: NDArray[np.int64],
         search: LeafSearch | None = None,
         progress: Progress = SILENT,
+        *,
+        scored: bool = False,
     ) -> "ChosenMoves":
         """Make every legal move of some rows of a replay, see :func:`own_moves`; forced moves are left out.
 
         A move counts by the position that it leads to, or by the leaf of a search from there. Where that ends in a
-        proven result it has no leaf, and the move counts by its own position.
+        proven result it has no leaf, and the move counts by its own position. With ``scored`` the search's score, in
+        steps, is one more feature, :data:`SCORE`, before the others.
         """
         items = [learning.features.index(name) for name in names]
+
+        def features(after: Any) -> NDArray[np.int16]:
+            return _features(learning, items, after, search, scored=scored)
+
+        return cls._made(learning, (SCORE, *names) if scored else names, replay, rows, features, progress)
+
+    @classmethod
+    def _made(
+        cls,
+        learning: Learning,
+        names: tuple[str, ...],
+        replay: Replay,
+        rows: NDArray[np.int64],
+        features: Callable[[Any], NDArray[Any]],
+        progress: Progress = SILENT,
+    ) -> "ChosenMoves":
+        nothing = np.zeros(0, np.int64)
+        values, starts = [np.zeros((0, len(names)), np.int16)], [np.zeros(1, np.int64)]
+        chosen, made, kept_rows, end = [nothing], [np.zeros(0, np.int32)], [nothing], 0
         with progress("Making moves", len(rows)) as task:
-            parts = []
-            for part in _parts(learning, items, replay, rows, search):
-                parts += [part] if len(part.chosen) else []
-                task.advance(min(_CHUNK, len(rows)))
-        if not parts:
-            nothing = np.zeros(0, np.int64)
-            return cls(
-                learning, names, Choices(np.zeros((0, len(items)), np.int16), np.zeros(1, np.int64), nothing, nothing)
-            )
-        ends = np.cumsum([0, *(len(part.features) for part in parts)])
-        return cls(
-            learning,
-            names,
-            Choices(
-                np.concatenate([part.features for part in parts]),
-                np.concatenate([[0], *(part.starts[1:] + end for part, end in zip(parts, ends, strict=False))]),
-                np.concatenate([part.chosen + end for part, end in zip(parts, ends, strict=False)]),
-                np.concatenate([part.game for part in parts]),
-            ),
+            for first in range(0, len(rows), _CHUNK):
+                own = rows[first : first + _CHUNK]
+                after = successors_of(learning.game, rows_of(replay.positions, own))
+                sizes = np.bincount(after.parent, minlength=len(own))
+                several = sizes > 1
+                kept = several[after.parent]
+                values.append(features(rows_of(after.positions, np.flatnonzero(kept))).astype(np.int16))
+                starts.append(end + np.cumsum(sizes[several]))
+                chosen.append(end + np.flatnonzero((after.move == replay.move[own][after.parent])[kept]))
+                made.append(after.move[kept])
+                kept_rows.append(own[several])
+                end += int(kept.sum())
+                task.advance(len(own))
+        made_in = np.concatenate(kept_rows)
+        choices = Choices(
+            np.concatenate(values),
+            np.concatenate(starts).astype(np.int64),
+            np.concatenate(chosen).astype(np.int64),
+            replay.record[made_in].astype(np.int64),
         )
+        return cls(learning, names, choices, made_in, np.concatenate(made))
+
+    def of_features(self, names: Sequence[str]) -> "ChosenMoves":
+        """Keep some of the features."""
+        places = [self.names.index(name) for name in names]
+        choices = self.choices._replace(features=np.ascontiguousarray(self.choices.features[:, places]))
+        return evolve(self, names=tuple(names), choices=choices)
 
     def sample(self) -> ChoiceSample:
         """Make what :func:`~glem.core.styles.choice_model.fit_choices` takes."""
@@ -117,29 +155,19 @@ class ChosenMoves:
         return games, np.bincount(numbers, self.told_by(weights)[0], len(games)).astype(np.float64)
 
 
-def _parts(
-    learning: Learning, items: list[int], replay: Replay, rows: NDArray[np.int64], search: LeafSearch | None
-) -> Iterator[Choices]:
-    for first in range(0, len(rows), _CHUNK):
-        own = rows[first : first + _CHUNK]
-        after = successors_of(learning.game, rows_of(replay.positions, own))
-        sizes = np.bincount(after.parent, minlength=len(own))
-        several = sizes > 1
-        kept = several[after.parent]
-        reached = rows_of(after.positions, np.flatnonzero(kept))
-        sign: Any = -1
-        if search is not None:
-            reached, plies, _ = search.leaves(reached)
-            sign = np.where(plies % 2 == 1, 1, -1)[:, None]
-            sign[plies < 0] = -1
-        features = learning.features.values(reached)[:, items]
-        chosen = (after.move == replay.move[own][after.parent])[kept]
-        yield Choices(
-            (sign * features).astype(np.int16),
-            np.concatenate([[0], np.cumsum(sizes[several])]).astype(np.int64),
-            np.flatnonzero(chosen),
-            replay.record[own[several]].astype(np.int64),
-        )
+def _features(
+    learning: Learning, items: list[int], after: Any, search: LeafSearch | None, *, scored: bool
+) -> NDArray[np.int16]:
+    """Features from the view of whoever has moved: those of the positions, or of the leaves of a search."""
+    sign: Any = -1
+    own: list[NDArray[Any]] = []
+    if search is not None:
+        after, plies, scores = search.leaves(after)
+        # An odd number of plies on, whoever has moved is to move again; -1 stands for no leaf.
+        sign = np.where((plies > 0) & (plies % 2 == 1), 1, -1).astype(np.int16)[:, None]
+        own = [-scores[:, None]] if scored else []
+    values = [learning.features.values(after)[:, items] * sign] if items else []
+    return np.concatenate([*own, *values], axis=1).astype(np.int16)
 
 
 @define(frozen=True)

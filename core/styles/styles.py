@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.learning import Learning, load_learning
 from glem.core.positions.replay import Replay
 from glem.core.search.quiet import LeafSearch
 from glem.core.styles.choice_model import ChoiceModel, fit_choices, typical_changes
-from glem.core.styles.chosen_moves import ChosenMoves
+from glem.core.styles.chosen_moves import SCORE, ChosenMoves
 from glem.core.tasks.progress import SILENT, Progress
 
 STATIC = -1
@@ -24,6 +25,7 @@ STATIC = -1
 
 _FIRST_LEEWAY = 1.0
 _LEEWAY = 0.3
+_SCORE_LEEWAY = 30.0
 
 
 @define(frozen=True)
@@ -61,16 +63,25 @@ class StyleSettings:
             raise BadInputError(f"the leeway of a style must be positive, got {self.leeway:g}")
 
 
-def learning_of_styles(game: str) -> Learning:
-    """Load what styles of a game are learned by: its feature set ``style``, or its first where there is none.
+def learning_of_styles(game: str, feature_set: str | None = None) -> Learning:
+    """Load what styles of a game are learned by.
+
+    Parameters
+    ----------
+    game
+        Its name.
+    feature_set
+        One of its sets; "" for the first; None for the one that is called ``style``, if any, else the first.
 
     Raises
     ------
-    PluginError
+    PluginError, BadInputError
         See :func:`~glem.core.features.learning.load_learning`.
     """
     learning = load_learning(game)
-    return load_learning(game, "style") if "style" in learning.feature_sets else learning
+    if feature_set is None:
+        feature_set = "style" if "style" in learning.feature_sets else ""
+    return load_learning(game, feature_set) if feature_set else learning
 
 
 def style_features(learning: Learning, names: Sequence[str] = ()) -> tuple[str, ...]:
@@ -98,65 +109,59 @@ class Style:
     Parameters
     ----------
     model
-        The weights.
+        The weights: with a prior first that of its score (:data:`~glem.core.styles.chosen_moves.SCORE`), then by how
+        much those of features differ from the prior's.
     moves
         The moves that they were fitted to.
+    prior
+        What the moves were searched with, and the weights were held to.
     """
 
     model: ChoiceModel
     moves: ChosenMoves = field(repr=False)
+    prior: LinearEvaluation | None = None
 
     def evaluation(self, told: Mapping[str, str]) -> LinearEvaluation:
-        """Make an ordinary evaluation, the same in all phases, of which ``told`` says where it comes from.
+        """Make an ordinary evaluation, of which ``told`` says where it comes from.
 
         Its values are log odds of choices. Under the logistic link they are played and graded as log odds of winning,
-        whose order is the same.
+        whose order is the same. The coefficients are what was fitted, the same in all phases, with errors by game.
         """
-        return evaluation_of(self.moves.learning, self.model, told)
+        learning, model = self.moves.learning, self.model
+        told = {"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games", **told}
+        if self.prior is None:
+            return evaluation_of(learning, model, told)
+        factor = model.weights[0] * evaluator_of(self.prior).steps_per_unit
+        scaled = self.prior.with_weights(self.prior.weights * factor)
+        changed = dict(zip(model.names[1:], model.weights[1:], strict=True))
+        errors = dict(zip(model.names[1:], model.errors()[1:], strict=True))
+        own = {learning.features[at].name: scaled.linear_weights[:, place] for place, at in enumerate(scaled.linear)}
+        names = [*own, *(name for name in changed if name not in own)]
+        phases = len(learning.phases)
+        weights = [own.get(name, np.zeros(phases)) + changed.get(name, 0.0) for name in names]
+        fitted = np.array([[changed.get(name, 0.0), errors.get(name, math.nan)] for name in names] + [[0.0, math.nan]])
+        return evolve(
+            scaled,
+            link=LOGISTIC,
+            linear=tuple(learning.features.index(name) for name in names),
+            linear_weights=np.stack(weights, axis=1).astype(np.float32),
+            provenance={**told, "prior": self.prior.provenance.get("weights", "an evaluation")},
+            coefficients=None if scaled.patterns else np.repeat(fitted.T[:, None].astype(np.float32), phases, axis=1),
+        )
 
 
 def evaluation_of(learning: Learning, model: ChoiceModel, told: Mapping[str, str]) -> LinearEvaluation:
-    """See :meth:`Style.evaluation`."""
+    """Make an evaluation of a model without a prior, the same in all phases; see :meth:`Style.evaluation`."""
     phases = len(learning.phases)
-    weights = np.tile(model.weights.astype(np.float32), (phases, 1))
     fitted = np.stack([np.append(model.weights, 0.0), np.append(model.errors(), np.nan)]).astype(np.float32)
     return LinearEvaluation(
         learning,
         np.zeros(phases, np.float32),
         LOGISTIC,
         linear=tuple(learning.features.index(name) for name in model.names),
-        linear_weights=weights,
-        provenance={"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games", **told},
+        linear_weights=np.tile(model.weights.astype(np.float32), (phases, 1)),
+        provenance=told,
         coefficients=np.repeat(fitted[:, None, :], phases, axis=1),
-    )
-
-
-def weights_of(evaluation: LinearEvaluation, features: Sequence[str]) -> NDArray[np.float64]:
-    """Weights of an evaluation that :meth:`Style.evaluation` made, by the names of features; 0 for those it lacks.
-
-    Raises
-    ------
-    BadInputError
-        It is of another kind: it has patterns or configurations, or weights that differ from phase to phase.
-    """
-    own = evaluation.linear_weights
-    if evaluation.patterns is not None or evaluation.configurations is not None or (own != own[:1]).any():
-        raise BadInputError("this evaluation is no style: it has other terms than features with one weight each")
-    known = {
-        evaluation.learning.features[at].name: float(weight)
-        for at, weight in zip(evaluation.linear, own[0], strict=True)
-    }
-    return np.array([known.get(name, 0.0) for name in features])
-
-
-def with_weights(evaluation: LinearEvaluation, features: Sequence[str], weights: NDArray[np.floating]) -> Any:
-    """Return the evaluation with these weights of features, the same in all phases."""
-    phases = len(evaluation.learning.phases)
-    return evolve(
-        evaluation,
-        linear=tuple(evaluation.learning.features.index(name) for name in features),
-        linear_weights=np.tile(weights.astype(np.float32), (phases, 1)),
-        coefficients=None,
     )
 
 
@@ -165,14 +170,17 @@ def make_moves(
     replay: Replay,
     rows: NDArray[np.int64],
     settings: StyleSettings,
-    searched: LinearEvaluation | None,
+    searched: LinearEvaluation | None = None,
     progress: Progress = SILENT,
+    *,
+    scored: bool = True,
 ) -> ChosenMoves:
     """Make the legal moves of some rows of a replay, by the leaves that an evaluation's search leads to, if any."""
     search = None
-    if searched is not None and settings.depth != STATIC:
-        search = LeafSearch(searched, settings.depth, settings.quiescence)
-    return ChosenMoves.of(learning, settings.features, replay, rows, search, progress)
+    if searched is not None:
+        search = LeafSearch(searched, max(settings.depth, 0), settings.quiescence)
+    scored = scored and search is not None
+    return ChosenMoves.of(learning, settings.features, replay, rows, search, progress, scored=scored)
 
 
 def learn_style(
@@ -195,27 +203,24 @@ def learn_style(
     settings
         How.
     prior
-        The style of others, such as all players of that strength: moves are searched with it, and weights held to it.
-        Without one moves are searched again and again with what was found.
+        What all players have in common: a style that many games taught, or any evaluation of these features. Moves are
+        searched with it; the player's weights are a multiple of its own and what features add to that, which is held to
+        zero. Without one moves are searched again and again with what was found.
 
     Raises
     ------
     BadInputError
-        The prior is no style of these features, or what
-        :func:`~glem.core.styles.choice_model.fit_choices` raises.
+        The prior has other features, or what :func:`~glem.core.styles.choice_model.fit_choices` raises.
     """
-    held, leeway = None, settings.leeway
-    if prior is not None:
-        if prior.learning is not learning:
-            raise BadInputError("the prior has other features than those that the style is learned by")
-        held = weights_of(prior, settings.features)
-    leeway = (_FIRST_LEEWAY if prior is None else _LEEWAY) if leeway is None else leeway
+    if prior is not None and prior.learning is not learning:
+        raise BadInputError("the prior has other features than those that the style is learned by")
+    leeway = settings.leeway or (_FIRST_LEEWAY if prior is None else _LEEWAY)
     searched, style = prior, None
     for _ in range(1 if prior is not None or settings.depth == STATIC else settings.rounds + 1):
-        moves = make_moves(learning, replay, rows, settings, searched, progress)
+        moves = make_moves(learning, replay, rows, settings, searched, progress, scored=prior is not None)
         sample = moves.sample()
-        model = fit_choices(sample, prior=held, precision=(typical_changes(sample) / leeway) ** 2)
-        style = Style(model, moves)
+        free = np.array([_SCORE_LEEWAY if name == SCORE else leeway for name in moves.names])
+        style = Style(fit_choices(sample, precision=(typical_changes(sample) / free) ** 2), moves, prior)
         searched = style.evaluation({})
     assert style is not None
     return style

@@ -5,16 +5,43 @@ can be matched: from every opening that all have played, each gets as many games
 favourite openings give nothing away.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
+from glem.core.files.atomic import atomic_path
+from glem.core.game.equal_positions import position_keys
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import Replay, replay
+from glem.core.search.quiet import LeafSearch
+from glem.core.styles.choice_model import fit_choices, typical_changes
+from glem.core.styles.chosen_moves import ChosenMoves, own_moves
+from glem.core.styles.persons import PersonGames
+from glem.core.styles.styles import (
+    Prediction,
+    StyleSettings,
+    learn_style,
+    make_moves,
+    predict,
+)
+from glem.core.styles.temporal_difference import TemporalDifference, differences_of, learn_differences
+from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
+CHOICE_MODEL, BASELINE, DIFFERENCES, EQUAL = "choice model", "fewer features", "temporal differences", "equal weights"
+"""What guesses."""
+
 RESAMPLES = 200
+_REFERENCE_MOVES = 6000
 _DRAWS = 300
 
 
@@ -132,6 +159,195 @@ def _right(scores: NDArray[np.float64], own: int) -> NDArray[np.float64]:
     greatest = scores.max(axis=1, keepdims=True)
     ties = (scores == greatest).sum(axis=1)
     return np.where(scores[:, own] == greatest[:, 0], 1 / ties, 0.0)
+
+
+@define(frozen=True, eq=False)
+class Study:
+    """What is done with the games of some players.
+
+    Parameters
+    ----------
+    learning, settings
+        How styles are learned.
+    training, test
+        Games of each player to learn from, at most, and to guess; at least two thirds of a player's are learned from.
+    opening_plies
+        Length of what is taken for an opening.
+    reference
+        An evaluation whose searches' scores are made a choice model of one feature, to compare with.
+    baseline
+        Fewer features, to compare with.
+    begin, fixed
+        float64 [k] and bool [k]: weights that temporal differences begin with, and which of them stay.
+    how
+        Their constants.
+    seed
+        Of the draws of games.
+    """
+
+    learning: Learning
+    settings: StyleSettings
+    training: int
+    test: int
+    opening_plies: int
+    reference: LinearEvaluation | None
+    baseline: tuple[str, ...]
+    begin: NDArray[np.float64]
+    fixed: NDArray[np.bool_]
+    how: TemporalDifference
+    seed: int
+
+    def divided(self, person: PersonGames) -> tuple[PersonGames, PersonGames]:
+        """Divide a person's games into those to learn from and those to guess, at random."""
+        order = np.random.default_rng(self.seed).permutation(len(person))
+        test = min(self.test, len(person) // 3)
+        return person.select(np.sort(order[test : test + self.training])), person.select(np.sort(order[:test]))
+
+    def search(self, evaluation: LinearEvaluation) -> LeafSearch:
+        """Make the search by which moves are told."""
+        return LeafSearch(evaluation, max(self.settings.depth, 0), self.settings.quiescence)
+
+    def positions(
+        self, played: Replay, rows: NDArray[np.int64], pool: LinearEvaluation
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Features at the leaves of a person's own positions, float64 [N, k], and where games begin: int64 [G + 1]."""
+        leaves, plies, _ = self.search(pool).leaves(rows_of(played.positions, rows))
+        items = [self.learning.features.index(name) for name in self.settings.features]
+        signs = np.where((plies > 0) & (plies % 2 == 1), -1.0, 1.0)
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(played.record[rows])) + 1, [len(rows)]])
+        return signs[:, None] * self.learning.features.values(leaves)[:, items], starts.astype(np.int64)
+
+    def scored(self, played: Replay, rows: NDArray[np.int64]) -> ChosenMoves:
+        """Make the same moves with the scores of the reference alone."""
+        assert self.reference is not None
+        search = self.search(self.reference)
+        return ChosenMoves.of(self.reference.learning, (), played, rows, search, scored=True)
+
+    def moves(self, person: PersonGames) -> tuple[Replay, NDArray[np.int64]]:
+        """Replay a person's games, and find the rows in which the person moved."""
+        played = replay(self.learning.game, person.records)
+        return played, own_moves(played, person.side, self.settings.plies)
+
+    def pooled(self, persons: Sequence[PersonGames], games: int, progress: Progress = SILENT) -> LinearEvaluation:
+        """Learn what is common to so many games of each person's."""
+        some = [self.divided(person)[0] for person in persons]
+        generator = np.random.default_rng(self.seed)
+        some = [one.select(np.sort(generator.permutation(len(one))[:games])) for one in some]
+        records = GameRecords.concatenate(
+            [one.records for one in some], initial_position=self.learning.game.initial_position
+        )
+        played = replay(self.learning.game, records)
+        rows = own_moves(played, np.concatenate([one.side for one in some]), self.settings.plies)
+        told = {"players": f"{len(persons)} players, {len(records):,} games"}
+        return learn_style(self.learning, played, rows, self.settings, progress=progress).evaluation(told)
+
+
+@define(frozen=True, eq=False)
+class Learned:
+    """What was learned of a player.
+
+    Parameters
+    ----------
+    evaluation
+        The style by the choice model.
+    choice, baseline, differences
+        float64: weights by the choice model; the same of fewer features; by temporal differences.
+    reference
+        float64 [1]: the temperature of the reference, or empty.
+    games
+        Games that it was learned from.
+    """
+
+    evaluation: LinearEvaluation
+    choice: NDArray[np.float64] = field(repr=False)
+    baseline: NDArray[np.float64] = field(repr=False)
+    differences: NDArray[np.float64] = field(repr=False)
+    reference: NDArray[np.float64] = field(repr=False)
+    games: int = 0
+
+    def save(self, folder: Path, number: int) -> None:
+        """Write the parts into a folder, the evaluation last."""
+        with atomic_path(folder / f"player-{number:02d}.parts.npz") as path, path.open("wb") as file:
+            np.savez(
+                file,
+                choice=self.choice,
+                baseline=self.baseline,
+                differences=self.differences,
+                reference=self.reference,
+                games=np.array(self.games),
+            )
+        self.evaluation.save(folder / f"player-{number:02d}.npz")
+
+    @classmethod
+    def load(cls, folder: Path, number: int) -> Learned | None:
+        """Read what :meth:`save` wrote; None where it is not there."""
+        path = folder / f"player-{number:02d}.npz"
+        if not path.exists():
+            return None
+        with np.load(path.with_suffix(".parts.npz"), allow_pickle=False) as parts:
+            return cls(
+                LinearEvaluation.load(path),
+                parts["choice"],
+                parts["baseline"],
+                parts["differences"],
+                parts["reference"],
+                int(parts["games"]),
+            )
+
+
+def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, progress: Progress = SILENT) -> Learned:
+    """Learn a player's weights in every way that is compared, from the games to learn from."""
+    training, _ = study.divided(person)
+    played, rows = study.moves(training)
+    style = learn_style(study.learning, played, rows, study.settings, prior=pool, progress=progress)
+    small = style.moves.of_features(study.baseline).sample()
+    baseline = fit_choices(small, precision=typical_changes(small) ** 2).weights
+    features, starts = study.positions(played, rows, pool)
+    differences = learn_differences(features, starts, study.begin, study.fixed, study.how).weights
+    reference = np.zeros(0)
+    if study.reference is not None:
+        reference = fit_choices(study.scored(played, rows[:_REFERENCE_MOVES]).sample()).weights
+    years = training.years()[training.years() > 0]
+    ratings = training.ratings()[training.ratings() > 0]
+    told = {"player": person.name, "names": ", ".join(person.caught)}
+    told |= {"years": f"{years.min()}-{years.max()}"} if len(years) else {}
+    told |= {"rating": f"{ratings.mean():.0f}"} if len(ratings) else {}
+    return Learned(style.evaluation(told), style.model.weights, baseline, differences, reference, len(training))
+
+
+def ask(
+    study: Study, person: PersonGames, number: int, learned: Sequence[Learned], pool: LinearEvaluation
+) -> tuple[UnseenGames, list[Prediction]]:
+    """Ask all players' weights about the unseen games of one; the predictions are of the player's own weights."""
+    _, test = study.divided(person)
+    played, rows = study.moves(test)
+    moves = make_moves(study.learning, played, rows, study.settings, pool)
+    games = np.unique(moves.choices.game)
+    weights = [one.choice for one in learned]
+    small = moves.of_features(study.baseline)
+    features, starts = study.positions(played, rows, pool)
+    errors = np.stack([differences_of(features, starts, one.differences, study.how.scale) for one in learned], axis=1)
+    sums = np.add.reduceat(np.nan_to_num(errors), starts[:-1], axis=0)
+    # A game with forced moves alone is none to guess.
+    told = np.searchsorted(np.unique(played.record[rows]), games)
+    scores = {
+        CHOICE_MODEL: np.stack([moves.by_game(own)[1] for own in weights], axis=1),
+        BASELINE: np.stack([small.by_game(one.baseline)[1] for one in learned], axis=1),
+        DIFFERENCES: -sums[told],
+        EQUAL: np.zeros((len(games), len(learned))),
+    }
+    begin, length = played.offsets[games], np.diff(played.offsets)[games]
+    at = np.minimum(begin + study.opening_plies, begin + length - 1)
+    keys = position_keys(study.learning.game, rows_of(played.positions, at))
+    opening = (keys ^ np.uint64(1) * (test.side[games] > 0)).view(np.int64)
+    predictions = [predict("own style", moves, weights[number])]
+    # The scores of the pool, with the player's own temperature.
+    alone = np.zeros(len(moves.names))
+    alone[0] = learned[number].choice[0]
+    predictions.append(predict("all players", moves, alone))
+    if study.reference is not None:
+        predictions.append(predict("reference", study.scored(played, rows), learned[number].reference))
+    return UnseenGames(np.full(len(games), number), opening, scores), predictions
 
 
 def confusion(test: UnseenGames, players: int, method: str) -> NDArray[np.float64]:

@@ -1,0 +1,200 @@
+"""Who was White? The experiment of Levene and Fenner (2009, section 3), with both learners and null controls."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define, evolve, field
+from numpy.typing import NDArray
+
+from glem.core.compiling.columns import rows_of
+from glem.core.features.learning import Learning
+from glem.core.game.records import GameRecords
+from glem.core.positions.replay import Replay, replay
+from glem.core.styles.chosen_moves import own_moves
+from glem.core.styles.persons import PersonGames
+from glem.core.styles.styles import (
+    StyleSettings,
+    learn_style,
+    learning_of_styles,
+    make_moves,
+)
+from glem.core.styles.temporal_difference import (
+    SearchedValues,
+    TemporalDifference,
+    differences_of,
+    learn_by_search,
+)
+
+METHODS = ("temporal differences", "choice model")
+"""In the order of hits."""
+
+_POOL_MOVES = 6000
+"""Of either player, for what both are held to."""
+
+
+class Repetition(NamedTuple):
+    """One repetition to do.
+
+    Parameters
+    ----------
+    game, feature_set
+        Names of the game and of its set of features.
+    players
+        The two players' games, without those between them.
+    mutual
+        The games between them, from the first one's side.
+    settings, how, first_weights, fixed
+        How styles are learned; the weights that temporal differences begin with, and which of them stay.
+    games
+        Training games of each player, drawn at random.
+    seed
+        Of the draw.
+    permuted
+        Whether the training games of both are mixed and dealt out at random: a null control.
+    """
+
+    game: str
+    feature_set: str
+    players: tuple[PersonGames, PersonGames]
+    mutual: PersonGames
+    settings: StyleSettings
+    how: TemporalDifference
+    first_weights: NDArray[np.float64]
+    fixed: NDArray[np.bool_]
+    games: int
+    seed: int
+    permuted: bool = False
+
+
+@define(frozen=True, eq=False)
+class Outcome:
+    """What a repetition found.
+
+    Parameters
+    ----------
+    weights
+        float64 [2, k]: by temporal differences.
+    course
+        float64 [2, games]: mean absolute error of each training game when it was learned from, nan without positions.
+    errors
+        float64 [2, 2, m]: absolute error by the weights of each player (second axis) in each position of the mutual
+        games that the first, or the second, player had to move in (first axis); shorter rows are filled with nan.
+    likelihoods
+        float64 [2, 2, m]: the same of the logarithm of the move's likelihood by the choice model.
+    game, ply
+        int64 [2, m]: which mutual game, and the ply; -1 where rows are filled.
+    choice
+        float64 [2, k]: weights by the choice model.
+    """
+
+    weights: NDArray[np.float64]
+    course: NDArray[np.float64]
+    errors: NDArray[np.float64] = field(repr=False)
+    likelihoods: NDArray[np.float64] = field(repr=False)
+    game: NDArray[np.int64] = field(repr=False)
+    ply: NDArray[np.int64] = field(repr=False)
+    choice: NDArray[np.float64] = field(repr=False)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of which an outcome is made again."""
+        return {
+            name: getattr(self, name)
+            for name in ("weights", "course", "errors", "likelihoods", "game", "ply", "choice")
+        }
+
+    def hits(self, method: str, plies: tuple[int, int]) -> NDArray[np.float64]:
+        """Tell whose weights fit each mutual game better, from both sides.
+
+        Returns
+        -------
+        hits
+            float64 [2, games]: 1 where the weights of whoever had the side fit better than the other's between the
+            plies, both inclusive, 0 where they do not, nan without positions (equations 4 and 5, threshold 0).
+        """
+        values = -self.errors if method == METHODS[0] else self.likelihoods
+        games = int(self.game.max(initial=-1)) + 1
+        found = np.full((2, games), np.nan)
+        for own in range(2):
+            chosen = (self.ply[own] >= plies[0]) & (self.ply[own] <= plies[1]) & ~np.isnan(values[own, 0])
+            apart = values[own, own, chosen] - values[own, 1 - own, chosen]
+            sums = np.bincount(self.game[own, chosen], apart, games)
+            counts = np.bincount(self.game[own, chosen], minlength=games)
+            found[own] = np.where(counts > 0, sums > 0, np.nan)
+        return found
+
+
+def repeat(task: Repetition) -> Outcome:
+    """Learn both players' weights from random games, and ask them about the games between the two."""
+    learning, settings = learning_of_styles(task.game, task.feature_set), task.settings
+    generator = np.random.default_rng([task.seed, int(task.permuted)])
+    drawn = [_drawn(person, task.games, generator) for person in task.players]
+    records = GameRecords.concatenate(
+        [person.records for person in drawn], initial_position=learning.game.initial_position
+    )
+    played = replay(learning.game, records)
+    rows = own_moves(played, np.concatenate([person.side for person in drawn]), settings.plies)
+    starts = np.searchsorted(played.record[rows], np.arange(len(records) + 1))
+    order = generator.permutation(len(records))
+    owner = np.repeat([0, 1], [len(person) for person in drawn])
+    if task.permuted:
+        owner = generator.permutation(owner)
+    # In the order in which they are learned from.
+    parts = [order[owner[order] == whose] for whose in range(2)]
+    mutual = replay(learning.game, task.mutual.records)
+    asked = [own_moves(mutual, side, settings.plies) for side in (task.mutual.side, -task.mutual.side)]
+    width = max(map(len, asked))
+    errors, game, ply = np.full((2, 2, width), np.nan), np.full((2, width), -1), np.full((2, width), -1)
+    course = np.full((2, max(map(len, parts))), np.nan)
+    values = SearchedValues(learning, settings.features, task.how.scale, max(settings.depth, 0), settings.quiescence)
+    weights = []
+    for whose, games in enumerate(parts):
+        own = np.concatenate([rows[starts[each] : starts[each + 1]] for each in games])
+        ends = np.cumsum([0, *(starts[each + 1] - starts[each] for each in games)]).astype(np.int64)
+        positions = rows_of(played.positions, own)
+        learned = learn_by_search(values, positions, ends, task.first_weights, task.fixed, task.how)
+        for place in range(len(games)):
+            absolute = np.abs(learned.errors[ends[place] : max(ends[place + 1] - 1, ends[place])])
+            course[whose, place] = absolute.mean() if len(absolute) else np.nan
+        weights.append(learned.weights)
+        for side, of_side in enumerate(asked):
+            features = values.features(rows_of(mutual.positions, of_side), learned.weights)
+            ends = np.append(np.searchsorted(mutual.record[of_side], np.arange(len(task.mutual))), len(of_side))
+            found = differences_of(features, ends, learned.weights, task.how.scale)
+            errors[side, whose, : len(of_side)] = found
+    for side, of_side in enumerate(asked):
+        game[side, : len(of_side)], ply[side, : len(of_side)] = mutual.record[of_side], mutual.ply[of_side]
+    by_choice = [np.concatenate([rows[starts[each] : starts[each + 1]] for each in np.sort(games)]) for games in parts]
+    likelihoods, choice = _choices(learning, settings, played, by_choice, mutual, asked)
+    return Outcome(np.stack(weights), course, errors, likelihoods, game, ply, choice)
+
+
+def _drawn(person: PersonGames, games: int, generator: np.random.Generator) -> PersonGames:
+    chosen = generator.choice(len(person), min(games, len(person)), replace=False)
+    return person.select(np.sort(chosen))
+
+
+def _choices(
+    learning: Learning,
+    settings: StyleSettings,
+    played: Replay,
+    rows: Sequence[NDArray[np.int64]],
+    mutual: Replay,
+    asked: Sequence[NDArray[np.int64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Log likelihoods of the moves of the mutual games, [2, 2, m], and weights, [2, k], by the choice model.
+
+    Moves are searched by quiescence with what both players' games together teach, to which both are held.
+    """
+    settings = evolve(settings, depth=0, quiescence="")
+    some = np.sort(np.concatenate([own[:_POOL_MOVES] for own in rows]))
+    pool = learn_style(learning, played, some, settings).evaluation({})
+    models = [learn_style(learning, played, own, settings, prior=pool).model for own in rows]
+    found = np.full((2, 2, max(map(len, asked))), np.nan)
+    for side, of_side in enumerate(asked):
+        moves = make_moves(learning, mutual, of_side, settings, pool)
+        # Forced moves are no choices.
+        places = np.searchsorted(of_side, moves.rows)
+        for whose, model in enumerate(models):
+            found[side, whose, places] = moves.told_by(model.weights)[0]
+    return found, np.stack([model.weights for model in models])
