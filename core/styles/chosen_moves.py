@@ -95,10 +95,10 @@ class ChosenMoves:
         def features(after: Any) -> NDArray[np.int16]:
             return _features(learning, items, after, search, scored=scored)
 
-        return cls._made(learning, (SCORE, *names) if scored else names, replay, rows, features, progress)
+        return cls.made(learning, (SCORE, *names) if scored else names, replay, rows, features, progress)
 
     @classmethod
-    def _made(
+    def made(
         cls,
         learning: Learning,
         names: tuple[str, ...],
@@ -107,6 +107,7 @@ class ChosenMoves:
         features: Callable[[Any], NDArray[Any]],
         progress: Progress = SILENT,
     ) -> "ChosenMoves":
+        """Make the same with features of one's own: a function of positions, as columns, after moves: [n, k]."""
         nothing = np.zeros(0, np.int64)
         values, starts = [np.zeros((0, len(names)), np.int16)], [np.zeros(1, np.int64)]
         chosen, made, kept_rows, end = [nothing], [np.zeros(0, np.int32)], [nothing], 0
@@ -117,7 +118,7 @@ class ChosenMoves:
                 sizes = np.bincount(after.parent, minlength=len(own))
                 several = sizes > 1
                 kept = several[after.parent]
-                values.append(features(rows_of(after.positions, np.flatnonzero(kept))).astype(np.int16))
+                values.append(features(rows_of(after.positions, np.flatnonzero(kept))))
                 starts.append(end + np.cumsum(sizes[several]))
                 chosen.append(end + np.flatnonzero((after.move == replay.move[own][after.parent])[kept]))
                 made.append(after.move[kept])
@@ -132,6 +133,20 @@ class ChosenMoves:
             replay.record[made_in].astype(np.int64),
         )
         return cls(learning, names, choices, made_in, np.concatenate(made))
+
+    def of_games(self, chosen: NDArray[np.bool_]) -> "ChosenMoves":
+        """Keep the choices of some games: bool by the games' numbers."""
+        choices, own = self.choices, chosen[self.choices.game]
+        sizes = np.diff(choices.starts)
+        alternatives = np.repeat(own, sizes)
+        starts = np.concatenate([[0], np.cumsum(sizes[own])]).astype(np.int64)
+        kept = Choices(
+            choices.features[alternatives],
+            starts,
+            starts[:-1] + (choices.chosen - choices.starts[:-1])[own],
+            choices.game[own],
+        )
+        return evolve(self, choices=kept, rows=self.rows[own], moves=self.moves[alternatives])
 
     def of_features(self, names: Sequence[str]) -> "ChosenMoves":
         """Keep some of the features."""

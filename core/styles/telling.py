@@ -1,0 +1,202 @@
+"""What styles say of moves: whose they are, and where two of them differ most."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from glem.core.compiling.columns import position_at
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.positions.replay import Replay
+from glem.core.search.quiet import LeafSearch
+from glem.core.styles.choice_model import chances_of
+from glem.core.styles.chosen_moves import ChosenMoves
+from glem.core.tasks.progress import SILENT, Progress
+
+
+def evaluated_moves(
+    styles: Sequence[LinearEvaluation],
+    replay: Replay,
+    rows: NDArray[np.int64],
+    *,
+    depth: int = 0,
+    quiescence: str = "",
+    progress: Progress = SILENT,
+) -> ChosenMoves:
+    """Make the legal moves of some rows of a replay, with what each style gives to each of them as its features.
+
+    All styles look at the same leaves, those of searches by the first: what they differ by is their taste alone.
+    """
+    search = LeafSearch(styles[0], depth, quiescence)
+
+    def values(after: Any) -> NDArray[Any]:
+        leaves, plies, _ = search.leaves(after)
+        signs = np.where((plies > 0) & (plies % 2 == 1), 1, -1)
+        return np.stack([signs * style.sums(leaves) for style in styles], axis=1)
+
+    names = tuple(str(number) for number in range(len(styles)))
+    return ChosenMoves.made(styles[0].learning, names, replay, rows, values, progress)
+
+
+def log_likelihoods(moves: ChosenMoves) -> NDArray[np.float64]:
+    """Logarithm of the likelihood of each choice under each style of :func:`evaluated_moves`: float64 [m, P]."""
+    return np.stack([moves.told_by(one)[0] for one in np.eye(len(moves.names))], axis=1)
+
+
+class Verdict(NamedTuple):
+    """Whose moves some are.
+
+    Parameters
+    ----------
+    style
+        Index of the likeliest style.
+    is_told
+        Whether the next one is out of the interval: otherwise the moves cannot tell.
+    difference, error
+        Mean log likelihood of a move less that by the next one, and its standard error.
+    moves
+        Number of moves.
+    """
+
+    style: int
+    is_told: bool
+    difference: float
+    error: float
+    moves: int
+
+
+def verdict(likelihoods: NDArray[np.float64], groups: NDArray[Any], confidence: float = 0.95) -> Verdict:
+    """Ask whose moves these are, float64 [m, P], with errors by group: games, or single moves of one game."""
+    sums = likelihoods.sum(axis=0)
+    first, second = np.argsort(-sums, kind="stable")[:2]
+    apart = likelihoods[:, first] - likelihoods[:, second]
+    _, numbers = np.unique(groups, return_inverse=True)
+    totals = np.bincount(numbers, apart)
+    count, moves = len(totals), len(apart)
+    mean = float(apart.mean()) if moves else math.nan
+    error = math.nan
+    if count > 1:
+        sizes = np.bincount(numbers)
+        error = math.sqrt(count / (count - 1) * float(((totals - mean * sizes) ** 2).sum())) / moves
+    reach = float(norm.ppf((1 + confidence) / 2)) * error
+    return Verdict(int(first), bool(mean > reach), mean, error, moves)
+
+
+@define(frozen=True)
+class TellingPosition:
+    """A position in which two styles want different moves.
+
+    Parameters
+    ----------
+    position
+        The position.
+    game, ply
+        Number of the game, and plies before.
+    played
+        The move that was made there.
+    wanted
+        The likeliest move by each of the two.
+    chances
+        What the two give to each of these two moves.
+    divergence
+        Jensen-Shannon divergence of what the two give to all moves, in bits.
+    """
+
+    position: Any
+    game: int
+    ply: int
+    played: int
+    wanted: tuple[int, int]
+    chances: tuple[tuple[float, float], tuple[float, float]]
+    divergence: float
+
+
+def telling_positions(moves: ChosenMoves, replay: Replay, count: int = 10) -> list[TellingPosition]:
+    """Find the positions of different games in which the first two styles of :func:`evaluated_moves` differ most."""
+    choices = moves.choices
+    one, two = (chances_of(choices, own)[0] for own in np.eye(len(moves.names))[:2])
+    begin = choices.starts[:-1]
+    middle = np.maximum((one + two) / 2, 1e-300)
+    bits = np.where(one > 0, one * np.log2(np.maximum(one, 1e-300) / middle), 0.0)
+    bits += np.where(two > 0, two * np.log2(np.maximum(two, 1e-300) / middle), 0.0)
+    divergence = np.add.reduceat(bits, begin) / 2 if len(begin) else np.zeros(0)
+    found: list[TellingPosition] = []
+    seen: set[int] = set()
+    for choice in np.argsort(-divergence, kind="stable").tolist():
+        game = int(choices.game[choice])
+        if game in seen:
+            continue
+        seen.add(game)
+        own = slice(int(choices.starts[choice]), int(choices.starts[choice + 1]))
+        best = [own.start + int(odds[own].argmax()) for odds in (one, two)]
+        row = int(moves.rows[choice])
+        found.append(
+            TellingPosition(
+                position_at(replay.positions, row),
+                game,
+                int(replay.ply[row]),
+                int(replay.move[row]),
+                (int(moves.moves[best[0]]), int(moves.moves[best[1]])),
+                ((float(one[best[0]]), float(one[best[1]])), (float(two[best[0]]), float(two[best[1]]))),
+                float(divergence[choice]),
+            )
+        )
+        if len(found) == count:
+            break
+    return found
+
+
+class Taste(NamedTuple):
+    """One feature in two styles.
+
+    Parameters
+    ----------
+    name
+        Of the feature.
+    weights, errors
+        In each of the two.
+    score
+        Their difference in standard errors; 0 where these are not known.
+    share
+        Share of other styles that have a smaller weight than the first; nan without others.
+    """
+
+    name: str
+    weights: tuple[float, float]
+    errors: tuple[float, float]
+    score: float
+    share: float
+
+
+def coefficients_of(style: LinearEvaluation) -> Mapping[str, tuple[float, float]]:
+    """Coefficients and errors of a style, the same in all phases, by feature; weights where none were kept."""
+    names = [style.learning.features[at].name for at in style.linear]
+    if style.coefficients is None:
+        return {
+            name: (float(weight), math.nan)
+            for name, weight in zip(names, style.linear_weights.mean(axis=0), strict=True)
+        }
+    values, errors = style.coefficients[:, 0, :-1]
+    return {name: (float(values[place]), float(errors[place])) for place, name in enumerate(names)}
+
+
+def compare_tastes(
+    first: LinearEvaluation, second: LinearEvaluation, others: Sequence[LinearEvaluation] = ()
+) -> list[Taste]:
+    """Compare two styles feature by feature, the most different first."""
+    one, two, many = coefficients_of(first), coefficients_of(second), [coefficients_of(each) for each in others]
+    found = []
+    for name, (weight, error) in one.items():
+        if name not in two:
+            continue
+        theirs, their_error = two[name]
+        spread = math.hypot(error, their_error)
+        score = (weight - theirs) / spread if spread > 0 else 0.0
+        known = [each[name][0] for each in many if name in each]
+        share = sum(value < weight for value in known) / len(known) if known else math.nan
+        found.append(Taste(name, (weight, theirs), (error, their_error), score, share))
+    return sorted(found, key=lambda each: -abs(each.score))
