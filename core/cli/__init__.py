@@ -45,6 +45,7 @@ _TASKS = {
     "Grade on games": {
         "grade": "Grade evaluations by how well they predict the results of games.",
         "learn": "Try changes to an evaluation, one after the other, by grading on games.",
+        "style": "Learn players' styles from their games, and tell whose moves some are.",
         "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
     },
     "Add a game": {
@@ -58,7 +59,7 @@ _TASKS = {
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
 _RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"experiment", "match", "probcut", "relabel", "tournament", "tune"}
+_RESUMING |= {"experiment", "match", "probcut", "relabel", "style", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 
 

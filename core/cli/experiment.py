@@ -239,7 +239,7 @@ def strength(
 @options.even_within("Greatest value of a near-even opening, in log odds.", 0.4)
 @options.count("--judge-depth", 11, "Plies by which LOG judges openings.", metavar="N")
 @options.amount("--game-seconds", 3.0, "What stands for the paper's 30 minutes of a player's game.", least=0.01)
-@options.option("--quiescence", default="", metavar="NAME", help="Of all players: one of the game's.")
+@options.quiescence
 @options.seed
 @options.confidence
 @options.report

@@ -159,10 +159,21 @@ class ChosenMoves:
         choices = self.choices
         return ChoiceSample(self.names, lambda: [choices], int(choices.game.max(initial=-1)) + 1)
 
-    def told_by(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Logarithm of the likelihood of each choice, float64 [m], and whether none of its alternatives is likelier."""
+    def told_by(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Tell how well weights foretell the choices.
+
+        Returns
+        -------
+        likelihood, foretold
+            float64 [m]: logarithm of the likelihood of each choice; and the chance that it is what is drawn among the
+            likeliest alternatives.
+        """
         odds, own = chances_of(self.choices, weights)
-        return own, np.exp(own) >= np.maximum.reduceat(odds, self.choices.starts[:-1]) * (1 - 1e-12)
+        begin, sizes = self.choices.starts[:-1], np.diff(self.choices.starts)
+        if not len(begin):
+            return own, own
+        likeliest = odds >= np.repeat(np.maximum.reduceat(odds, begin), sizes) * (1 - 1e-12)
+        return own, likeliest[self.choices.chosen] / np.add.reduceat(likeliest, begin, dtype=np.int64)
 
     def by_game(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Numbers of the games, and what weights give to the moves of each, in log odds."""

@@ -161,6 +161,21 @@ def read_person(
     )
 
 
+def between(person: PersonGames, opponent: str) -> PersonGames:
+    """Games of a person against somebody, from the person's side.
+
+    Raises
+    ------
+    BadInputError
+        There are none.
+    """
+    columns = list(of_players(person.records, [opponent]))
+    chosen = _other_side(person.records, columns, person.side, is_meant([opponent]))
+    if not chosen.any():
+        raise BadInputError(f"no games between {person.name!r} and {opponent!r}")
+    return person.select(np.flatnonzero(chosen))
+
+
 def _other_side(
     records: GameRecords, columns: Sequence[str], side: NDArray[np.int8], meant: Callable[[str], bool]
 ) -> NDArray[np.bool_]:

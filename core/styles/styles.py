@@ -214,16 +214,25 @@ def learn_style(
     """
     if prior is not None and prior.learning is not learning:
         raise BadInputError("the prior has other features than those that the style is learned by")
-    leeway = settings.leeway or (_FIRST_LEEWAY if prior is None else _LEEWAY)
+    leeway = settings.leeway
     searched, style = prior, None
     for _ in range(1 if prior is not None or settings.depth == STATIC else settings.rounds + 1):
         moves = make_moves(learning, replay, rows, settings, searched, progress, scored=prior is not None)
-        sample = moves.sample()
-        free = np.array([_SCORE_LEEWAY if name == SCORE else leeway for name in moves.names])
-        style = Style(fit_choices(sample, precision=(typical_changes(sample) / free) ** 2), moves, prior)
+        style = Style(fit_moves(moves, leeway), moves, prior)
         searched = style.evaluation({})
     assert style is not None
     return style
+
+
+def fit_moves(moves: ChosenMoves, leeway: float | None = None) -> ChoiceModel:
+    """Fit a model to moves, held to zero, or to a multiple of the score where moves have one.
+
+    ``leeway`` is that of :class:`StyleSettings`.
+    """
+    leeway = leeway or (_LEEWAY if SCORE in moves.names else _FIRST_LEEWAY)
+    free = np.array([_SCORE_LEEWAY if name == SCORE else leeway for name in moves.names])
+    sample = moves.sample()
+    return fit_choices(sample, precision=(typical_changes(sample) / free) ** 2)
 
 
 @define(frozen=True, eq=False)
@@ -237,14 +246,14 @@ class Prediction:
     log_likelihood
         float64 [G]: natural logarithm of the likelihood of a game's moves.
     best
-        int64 [G]: moves that have the greatest value of all.
+        float64 [G]: moves that have the greatest value of all; where several have, each counts for a part.
     moves
         int64 [G].
     """
 
     name: str
     log_likelihood: NDArray[np.float64]
-    best: NDArray[np.int64]
+    best: NDArray[np.float64]
     moves: NDArray[np.int64]
 
     def per_move(self, other: "Prediction | None" = None, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -276,6 +285,6 @@ def predict(name: str, moves: ChosenMoves, weights: NDArray[np.float64]) -> Pred
     return Prediction(
         name,
         np.bincount(numbers, likelihood, count).astype(np.float64),
-        np.bincount(numbers, best, count).astype(np.int64),
+        np.bincount(numbers, best, count).astype(np.float64),
         np.bincount(numbers, minlength=count).astype(np.int64),
     )

@@ -1,14 +1,17 @@
 """Who was White? The experiment of Levene and Fenner (2009, section 3), with both learners and null controls."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from glem.core.compiling.columns import rows_of
 from glem.core.features.learning import Learning
+from glem.core.files.atomic import atomic_path
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
 from glem.core.styles.chosen_moves import own_moves
@@ -25,10 +28,20 @@ from glem.core.styles.temporal_difference import (
     differences_of,
     learn_by_search,
 )
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
+from glem.core.tasks.tasks import Workers, run_tasks
 
 METHODS = ("temporal differences", "choice model")
 """In the order of hits."""
 
+START_MOVES = range(25, 35)
+"""Of the paper's figure 3, less its last, at which no position is left that has a next one."""
+
+LAST_PLY = 69
+"""The paper's move 35."""
+
+_ARRAYS = ("weights", "course", "errors", "likelihoods", "game", "ply", "choice")
 _POOL_MOVES = 6000
 """Of either player, for what both are held to."""
 
@@ -198,3 +211,67 @@ def _choices(
         for whose, model in enumerate(models):
             found[side, whose, places] = moves.told_by(model.weights)[0]
     return found, np.stack([model.weights for model in models])
+
+
+def repeat_all(
+    task: Repetition, count: int, permuted: bool, folder: Path, workers: Workers, progress: Progress = SILENT
+) -> list[Outcome]:
+    """Do repetitions with the seeds from the task's on; those that are in the folder already are read."""
+    paths = [folder / f"{'control' if permuted else 'repetition'}-{number:03d}.npz" for number in range(count)]
+    missing = [number for number in range(count) if not paths[number].exists()]
+    tasks = [task._replace(seed=task.seed + number, permuted=permuted) for number in missing]
+    with progress("Dealt out at random" if permuted else "Repetitions", len(missing)) as told:
+        for index, outcome in run_tasks(repeat, tasks, workers):
+            with atomic_path(paths[missing[index]]) as path, path.open("wb") as file:
+                np.savez(file, **outcome.arrays())
+            told.advance()
+    found = []
+    for path in paths:
+        with np.load(path, allow_pickle=False) as arrays:
+            found.append(Outcome(**{name: arrays[name] for name in _ARRAYS}))
+    return found
+
+
+def hit_rows(
+    outcomes: Sequence[Outcome], method: str, plies: tuple[int, int], confidence: float = 0.95
+) -> list[tuple[float, float, float]]:
+    """Hit ratios from the first and from the second player's side (section 3.2), with intervals over games.
+
+    A game counts by the mean of its hits over the repetitions.
+    """
+    hits = np.stack([outcome.hits(method, plies) for outcome in outcomes])
+    found = []
+    for side in range(2):
+        known = hits[:, side, ~np.isnan(hits[:, side]).any(axis=0)].mean(axis=0)
+        if len(known) < 2:
+            found.append((float(known.mean()) if len(known) else np.nan, np.nan, np.nan))
+            continue
+        reach = float(norm.ppf((1 + confidence) / 2)) * float(known.std(ddof=1)) / len(known) ** 0.5
+        found.append((float(known.mean()), float(known.mean()) - reach, float(known.mean()) + reach))
+    return found
+
+
+def hit_table(
+    players: Sequence[str], outcomes: Sequence[Outcome], permuted: Sequence[Outcome], confidence: float = 0.95
+) -> tuple[Table, list[dict[str, Any]]]:
+    """Put hit ratios in rows: from moves 12 and 25 to 35, and the mean over start moves 25 to 35."""
+    rows: list[tuple[str, ...]] = []
+    data: list[dict[str, Any]] = []
+    one, two = players
+    for name, of in (("", outcomes), ("dealt out at random", permuted)):
+        if not of:
+            continue
+        for method in METHODS:
+            for start in (12, 25):
+                ratios = hit_rows(of, method, (2 * (start - 1), LAST_PLY), confidence)
+                texts = [f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in ratios]
+                rows.append((method, name, f"{start}-35", *texts))
+                data.append({"by": method, "control": bool(name), "start": start, "hits": ratios})
+            means = np.mean(
+                [[ratio[0] for ratio in hit_rows(of, method, (2 * (start - 1), LAST_PLY))] for start in START_MOVES],
+                axis=0,
+            )
+            rows.append((method, name, "mean of starts 25 to 35", *(f"{mean:.3f}" for mean in means)))
+            data.append({"by": method, "control": bool(name), "start": "mean", "hits": means.tolist()})
+    caption = "Hit ratios: how often the moves of the one fit the one's own weights better than the other's"
+    return Table(caption, ("by", "games", "moves", f"h({one}, {two})", f"h({two}, {one})"), rows), data

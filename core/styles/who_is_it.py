@@ -64,6 +64,14 @@ class UnseenGames:
     opening: NDArray[np.int64]
     scores: Mapping[str, NDArray[np.float64]] = field(repr=False)
 
+    @classmethod
+    def together(cls, parts: Sequence[UnseenGames]) -> UnseenGames:
+        """Put the games of all players together."""
+        scores = {name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores}
+        return cls(
+            np.concatenate([part.player for part in parts]), np.concatenate([part.opening for part in parts]), scores
+        )
+
     def matched(self, players: int) -> NDArray[np.float64]:
         """Weights of games, float64 [G], that give all players the same openings; 0 in those that some never played."""
         weights = np.zeros(len(self.player))

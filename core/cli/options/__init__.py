@@ -71,9 +71,9 @@ __all__ = [
     "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "baseline",
     "choice", "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within",
     "file", "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear",
-    "merge", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiet_positions",
-    "report", "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb", "tuning",
-    "workers",
+    "merge", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiescence",
+    "quiet_positions", "report", "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb",
+    "tuning", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -267,6 +267,9 @@ LIMITS = {
 }
 
 
+quiescence = option(
+    "--quiescence", default="", metavar="NAME", help="One of the game's quiescences, in place of its own."
+)
 table_mb = count(("--table", "table_mb"), 64, "Table, in MB.")
 
 # ---------------------------------------------------------------------------------------- where tasks run
