@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.features.learning import Learning
     from glem.core.game.game import Game
+    from glem.core.game.records import GameRecords
     from glem.core.styles.persons import PersonGames
     from glem.core.styles.styles import Prediction, StyleSettings
     from glem.core.styles.temporal_difference import TemporalDifference
@@ -148,20 +149,11 @@ def _first_weights(names: Sequence[str], texts: Sequence[str]) -> tuple[Any, Any
     return np.array([given.get(name, 1.0) for name in names]), np.array([name in given for name in names])
 
 
-def _person(
-    game: Game, files: options.GameFiles, players: Sequence[str], without: Sequence[str], events: Sequence[str]
-) -> PersonGames:
-    from glem.core.styles.persons import read_person
+def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
+    from glem.core.positions.reading import read_all_records
 
-    return read_person(
-        game,
-        files.paths,
-        players,
-        without=without,
-        without_events=events,
-        format=files.format,
-        skip_bad=files.skip_bad,
-        progress=display_progress(),
+    return list(
+        read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad, progress=display_progress())
     )
 
 
@@ -225,6 +217,7 @@ def learn(
     from glem.core.evaluation.named import load_value
     from glem.core.positions.replay import replay
     from glem.core.styles.chosen_moves import own_moves
+    from glem.core.styles.persons import person_of
     from glem.core.styles.styles import learn_style, make_moves, predict
     from glem.core.styles.telling import compare_tastes
 
@@ -235,7 +228,7 @@ def learn(
     learning = how.learning(game)
     settings = how.settings(learning)
     held = None if prior == "none" else load_value(prior, game)
-    person = _person(game, files, players, without, events)
+    person = person_of(game, _records(game, files), players, without=without, without_events=events)
     order = np.random.default_rng(seed).permutation(len(person))
     unseen = min(round(held_out * len(person)), len(person) - 1)
     training, test = person.select(np.sort(order[unseen:])), person.select(np.sort(order[:unseen]))
@@ -256,8 +249,7 @@ def learn(
     predictions: list[Prediction] = []
     if len(test):
         asked = replay(game, test.records)
-        searched = evaluation if held is None else held
-        searched = None if settings.depth < 0 else searched
+        searched = None if settings.depth < 0 else evaluation if held is None else held
         own = own_moves(asked, test.side, settings.plies)
         moves = make_moves(learning, asked, own, settings, searched, progress, scored=held is not None)
         predictions.append(predict("own style", moves, style.model.weights))
@@ -575,9 +567,9 @@ def classify(
     import numpy as np
 
     from glem.core.game.records import GameRecords
-    from glem.core.positions.reading import read_all_records
     from glem.core.positions.replay import replay
     from glem.core.styles.chosen_moves import own_moves
+    from glem.core.styles.persons import person_of
     from glem.core.styles.telling import evaluated_moves, log_likelihoods, verdict
 
     if len(styles) < 2:
@@ -587,18 +579,13 @@ def classify(
     names = [Path(path).stem for path in styles]
     head: list[str] = []
     if players:
-        person = _person(game, files, players, without, events)
+        person = person_of(game, _records(game, files), players, without=without, without_events=events)
         records, side = person.records, person.side
         head = person.told()
     else:
         if without or events:
             raise BadInputError("--without-player and --without-event need --of-player")
-        parts = list(
-            read_all_records(
-                game, files.paths, format=files.format, skip_bad=files.skip_bad, progress=display_progress()
-            )
-        )
-        records = GameRecords.concatenate(parts, initial_position=game.initial_position)
+        records = GameRecords.concatenate(_records(game, files), initial_position=game.initial_position)
         side = np.zeros(len(records), np.int8)
     played = replay(game, records)
     rows = own_moves(played, side, plies or (8, 69))
@@ -617,12 +604,12 @@ def classify(
     together = verdict(likelihoods, record, confidence) if players else None
     rows_told = [
         (
-            int(records.extra["number"][number]) if "number" in records.extra else number + 1,
+            str(records.extra["number"][number] if "number" in records.extra else number + 1),
             "first" if own > 0 else "second",
             names[one.style],
             "" if one.is_told else "cannot tell",
             f"{one.difference:+.3f} ± {one.error:.3f}",
-            one.moves,
+            str(one.moves),
         )
         for number, own, one in found
     ]
@@ -708,6 +695,7 @@ def experiment(
     are left out.
     """
     from glem.core.files.digests import file_digest
+    from glem.core.styles.persons import between, person_of
     from glem.core.tasks.run_folder import run_folder
 
     if len(players) < 2:
@@ -718,7 +706,11 @@ def experiment(
     settings = how.settings(learning)
     begin, held = _first_weights(settings.features, fixed)
     constants = _constants(td)
-    persons = [_person(game, files, [name], [other for other in players if other != name], events) for name in players]
+    every = _records(game, files)
+    persons = [
+        person_of(game, every, [name], without=[other for other in players if other != name], without_events=events)
+        for name in players
+    ]
     mark = {
         "work": "styles", "files": [file_digest(file) for file in files.paths], "players": list(players),
         "events": list(events), "features": list(settings.features), "plies": list(settings.plies),
@@ -728,10 +720,9 @@ def experiment(
     told: list[str | Table] = [line for person in persons for line in person.told()]
     with run_folder(Path(output), mark, keep=True, mark="run.json") as folder:
         if len(players) == 2:
-            from glem.core.styles.persons import between
             from glem.core.styles.two_players import Repetition, hit_table, repeat_all
 
-            mutual = between(_person(game, files, [players[0]], [], events), players[1])
+            mutual = between(person_of(game, every, players[:1], without_events=events), players[1])
             task = Repetition(
                 game.name, learning.feature_set, (persons[0], persons[1]), mutual, settings, constants, begin, held,
                 training_games, seed,
@@ -830,7 +821,7 @@ def _many(
     rows = [
         (
             person.name,
-            one.games,
+            str(one.games),
             *(_interval(own[0].per_move(other, confidence)) for other in own[1:]),
             f"{own[0].share_of_best(confidence)[0]:.1%}",
             *(f"{other.share_of_best(confidence)[0]:.1%}" for other in own[2:]),

@@ -1,6 +1,5 @@
 """The games of one person, out of the records of many (Levene and Fenner 2009, section 3.2)."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -12,9 +11,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.people import counted_names, is_meant, near_names, of_players
-from glem.core.positions.reading import read_all_records
 from glem.core.tasks.counts import counted
-from glem.core.tasks.progress import SILENT, Progress
 
 _TELLING_MOVES = 60
 """Games of one side whose first moves are the same, or all of them, are one game."""
@@ -79,24 +76,21 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in counts.items())
 
 
-def read_person(
+def person_of(
     game: Game,
-    files: Sequence[str | os.PathLike[str]],
+    chunks: Iterable[GameRecords],
     wanted: Sequence[str],
     *,
     without: Iterable[str] = (),
     without_events: Iterable[str] = (),
-    format: str | None = None,  # noqa: A002 # as in read_records
-    skip_bad: bool = False,
-    progress: Progress = SILENT,
 ) -> PersonGames:
-    """Read the games of a person.
+    """Pick the games of a person.
 
     Parameters
     ----------
     game
         The game.
-    files
+    chunks
         Game records.
     wanted
         What names the person, see :mod:`~glem.core.positions.people`.
@@ -104,13 +98,11 @@ def read_person(
         Opponents whose games are left out.
     without_events
         Events, whole names or patterns, whose games are left out: rapid or blindfold ones, say.
-    format, skip_bad, progress
-        See :func:`~glem.core.positions.reading.read_records`.
 
     Raises
     ------
     BadInputError
-        A file cannot be read, or holds no games of the person; the text names those who are spelled alike.
+        There are no games of the person; the text names those who are spelled alike.
     """
     opponents, events = is_meant(without), is_meant(without_events)
     parts: list[GameRecords] = []
@@ -119,7 +111,9 @@ def read_person(
     every: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     seen: set[tuple[int, bytes]] = set()
-    for records in read_all_records(game, files, format=format, skip_bad=skip_bad, progress=progress):
+    sources = []
+    for records in chunks:
+        sources.append(records.source)
         own = of_players(records, wanted)
         if not own:
             continue
@@ -150,7 +144,7 @@ def read_person(
     if not sum(map(len, parts)):
         alike = f"; names like it: {_listed({one: every[one] for one in near[:20]})}" if near else ""
         why = f" ({_listed(+left_out)} left out)" if +left_out else ""
-        raise BadInputError(f"no games of {name!r} in {', '.join(map(str, files))}{why}{alike}")
+        raise BadInputError(f"no games of {name!r} in {', '.join(dict.fromkeys(sources))}{why}{alike}")
     return PersonGames(
         name,
         GameRecords.concatenate(parts, initial_position=game.initial_position),
@@ -181,11 +175,12 @@ def _other_side(
 ) -> NDArray[np.bool_]:
     """Games whose other player is meant: bool [G]."""
     first, second = (np.array([*map(meant, records.names[column]), False])[records.extra[column]] for column in columns)
-    return np.where(side > 0, second, first)
+    return np.asarray(np.where(side > 0, second, first), np.bool_)
 
 
 def _events(records: GameRecords, meant: Callable[[str], bool]) -> NDArray[np.bool_]:
     for column in ("event", "tournament"):
         if column in records.names:
-            return np.array([*map(meant, records.names[column]), False])[records.extra[column]]
+            known = np.array([*map(meant, records.names[column]), False])
+            return np.asarray(known[records.extra[column]], np.bool_)
     return np.zeros(len(records), np.bool_)

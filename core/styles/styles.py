@@ -139,14 +139,16 @@ class Style:
         names = [*own, *(name for name in changed if name not in own)]
         phases = len(learning.phases)
         weights = [own.get(name, np.zeros(phases)) + changed.get(name, 0.0) for name in names]
-        fitted = np.array([[changed.get(name, 0.0), errors.get(name, math.nan)] for name in names] + [[0.0, math.nan]])
+        apart = [[0.0, math.nan]] * (len(scaled.terms) - len(scaled.linear))
+        fitted = [*apart, *([changed.get(name, 0.0), errors.get(name, math.nan)] for name in names), [0.0, math.nan]]
+        coefficients = np.repeat(np.array(fitted, np.float32).T[:, None], phases, axis=1)
         return evolve(
             scaled,
             link=LOGISTIC,
             linear=tuple(learning.features.index(name) for name in names),
             linear_weights=np.stack(weights, axis=1).astype(np.float32),
             provenance={**told, "prior": self.prior.provenance.get("weights", "an evaluation")},
-            coefficients=None if scaled.patterns else np.repeat(fitted.T[:, None].astype(np.float32), phases, axis=1),
+            coefficients=coefficients,
         )
 
 

@@ -180,7 +180,7 @@ def coefficients_of(style: LinearEvaluation) -> Mapping[str, tuple[float, float]
             name: (float(weight), math.nan)
             for name, weight in zip(names, style.linear_weights.mean(axis=0), strict=True)
         }
-    values, errors = style.coefficients[:, 0, :-1]
+    values, errors = style.coefficients[:, 0, len(style.terms) - len(style.linear) : -1]
     return {name: (float(values[place]), float(errors[place])) for place, name in enumerate(names)}
 
 

@@ -42,7 +42,7 @@ LAST_PLY = 69
 """The paper's move 35."""
 
 _ARRAYS = ("weights", "course", "errors", "likelihoods", "game", "ply", "choice")
-_POOL_MOVES = 6000
+_POOL_MOVES = 3000
 """Of either player, for what both are held to."""
 
 
@@ -98,7 +98,7 @@ class Outcome:
     game, ply
         int64 [2, m]: which mutual game, and the ply; -1 where rows are filled.
     choice
-        float64 [2, k]: weights by the choice model.
+        float64 [2, 1 + k]: weights of the common score and of features by the choice model.
     """
 
     weights: NDArray[np.float64]
@@ -195,7 +195,7 @@ def _choices(
     mutual: Replay,
     asked: Sequence[NDArray[np.int64]],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Log likelihoods of the moves of the mutual games, [2, 2, m], and weights, [2, k], by the choice model.
+    """Log likelihoods of the moves of the mutual games, [2, 2, m], and weights, [2, 1 + k], by the choice model.
 
     Moves are searched by quiescence with what both players' games together teach, to which both are held.
     """
@@ -223,7 +223,7 @@ def repeat_all(
     with progress("Dealt out at random" if permuted else "Repetitions", len(missing)) as told:
         for index, outcome in run_tasks(repeat, tasks, workers):
             with atomic_path(paths[missing[index]]) as path, path.open("wb") as file:
-                np.savez(file, **outcome.arrays())
+                np.savez(file, allow_pickle=False, **outcome.arrays())
             told.advance()
     found = []
     for path in paths:

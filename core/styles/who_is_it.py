@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from attrs import define, field
@@ -368,14 +367,14 @@ def confusion(test: UnseenGames, players: int, method: str) -> NDArray[np.float6
 
 def accuracy_table(found: Sequence[Accuracy], players: int) -> Table:
     """Put accuracies in rows."""
-    rows: list[tuple[Any, ...]] = [
+    rows = [
         (
             each.method,
-            each.games,
+            str(each.games),
             "matched" if each.matched else "as played",
             f"{each.share:.1%}",
             f"{each.low:.1%} to {each.high:.1%}",
-            each.used,
+            f"{each.used:,}",
         )
         for each in found
     ]
