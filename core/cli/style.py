@@ -249,7 +249,7 @@ def learn(
     predictions: list[Prediction] = []
     if len(test):
         asked = replay(game, test.records)
-        searched = None if settings.depth < 0 else evaluation if held is None else held
+        searched = evaluation if held is None else held
         own = own_moves(asked, test.side, settings.plies)
         moves = make_moves(learning, asked, own, settings, searched, progress, scored=held is not None)
         predictions.append(predict("own style", moves, style.model.weights))
@@ -319,7 +319,7 @@ def _by_differences(
     from glem.core.styles.temporal_difference import SearchedValues, learn_by_search
 
     begin, held = _first_weights(settings.features, fixed)
-    values = SearchedValues(learning, settings.features, constants.scale, max(settings.depth, 0), settings.quiescence)
+    values = SearchedValues(learning, settings.features, constants.scale, settings.depth, settings.quiescence)
     starts = np.searchsorted(played.record[rows], np.unique(played.record[rows]))
     starts = np.append(starts, len(rows)).astype(np.int64)
     positions = rows_of(played.positions, rows)
@@ -736,7 +736,13 @@ def experiment(
                 from glem.core.report.pages.styles import render_two_players
 
                 page = render_two_players(
-                    players, outcomes, permuted, settings_text=_settings_text(task), game_title=game.title
+                    players,
+                    outcomes,
+                    permuted,
+                    settings_text=_settings_text(task),
+                    game_title=game.title,
+                    features=settings.features,
+                    confidence=confidence,
                 )
             _show({"players": list(players), "mutual": len(mutual), "hits": rows}, told, page, report)
             return
@@ -785,6 +791,7 @@ def _many(
         ask,
         confusion,
         learn_player,
+        usual_scores,
     )
 
     progress = display_progress()
@@ -811,10 +818,11 @@ def _many(
                 one.save(folder, number)
             learned.append(one)
             task.advance()
+    usual = usual_scores(study, persons, learned, common)
     asked = []
     with progress("Guessing", len(persons)) as task:
         for number, person in enumerate(persons):
-            asked.append(ask(study, person, number, learned, common))
+            asked.append(ask(study, person, number, learned, common, usual))
             task.advance()
     test = UnseenGames.together([unseen for unseen, _ in asked])
     found = accuracies(test, len(persons), confidence=confidence, seed=seed)

@@ -31,6 +31,9 @@ from glem.core.search.negascout import leaf_value, negascout, settle, static_val
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.state import AT
 
+STATIC = -1
+"""Depth of a search that looks at nothing but the position."""
+
 _NEVER = np.int64(1 << 62)
 
 
@@ -122,6 +125,14 @@ def _write_settled(rules: Any, evaluator: Any, state: Any, columns: Any, count: 
             plies[row] = _store_end(rules, evaluator, state, position, ply, value, columns, row)
 
 
+def _write_static(rules: Any, evaluator: Any, state: Any, columns: Any, count: int, scores: Any) -> None:
+    ply = np.int64(0)
+    for row in range(count):
+        position = position_at(columns, row)
+        start(evaluator, position, state.evaluation, state.accumulators, ply)
+        scores[row] = static_value(rules, evaluator, state, position, ply)
+
+
 def _write_leaves(
     rules: Any, evaluator: Any, state: Any, columns: Any, count: int, depth: np.int64, plies: Any, scores: Any
 ) -> None:
@@ -153,7 +164,7 @@ class LeafSearch:
     evaluation
         What the search goes by, rounded as the search has it.
     depth
-        Plies before quiescence.
+        Plies before quiescence, or :data:`STATIC`: positions are their own leaves.
     quiescence
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
     evaluator
@@ -189,7 +200,9 @@ class LeafSearch:
         plies, scores = np.zeros(count, np.int16), np.zeros(count, np.int32)
         searcher = self.searcher
         common = searcher.rules, searcher.evaluator.operations, searcher.borrowed, columns, count
-        if self.depth:
+        if self.depth == STATIC:
+            compiled(_write_static)(*common, scores)
+        elif self.depth:
             compiled(_write_leaves)(*common, np.int64(self.depth), plies, scores)
         else:
             compiled(_write_settled)(*common, plies, scores)

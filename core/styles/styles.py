@@ -15,13 +15,10 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.learning import Learning, load_learning
 from glem.core.positions.replay import Replay
-from glem.core.search.quiet import LeafSearch
+from glem.core.search.quiet import STATIC, LeafSearch
 from glem.core.styles.choice_model import ChoiceModel, fit_choices, typical_changes
 from glem.core.styles.chosen_moves import SCORE, ChosenMoves
 from glem.core.tasks.progress import SILENT, Progress
-
-STATIC = -1
-"""Depth at which moves count by the positions right after them."""
 
 _FIRST_LEEWAY = 1.0
 _LEEWAY = 0.3
@@ -39,7 +36,8 @@ class StyleSettings:
     plies
         First and last ply of the games, both inclusive; the default is the paper's moves 5 to 35.
     depth
-        Plies that are searched behind each move before quiescence, or :data:`STATIC`.
+        Plies that are searched behind each move before quiescence, or :data:`~glem.core.search.quiet.STATIC`: moves
+        count by the positions right after them.
     quiescence
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own.
     rounds
@@ -180,7 +178,7 @@ def make_moves(
     """Make the legal moves of some rows of a replay, by the leaves that an evaluation's search leads to, if any."""
     search = None
     if searched is not None:
-        search = LeafSearch(searched, max(settings.depth, 0), settings.quiescence)
+        search = LeafSearch(searched, settings.depth, settings.quiescence)
     scored = scored and search is not None
     return ChosenMoves.of(learning, settings.features, replay, rows, search, progress, scored=scored)
 

@@ -159,7 +159,7 @@ def repeat(task: Repetition) -> Outcome:
     width = max(map(len, asked))
     errors, game, ply = np.full((2, 2, width), np.nan), np.full((2, width), -1), np.full((2, width), -1)
     course = np.full((2, max(map(len, parts))), np.nan)
-    values = SearchedValues(learning, settings.features, task.how.scale, max(settings.depth, 0), settings.quiescence)
+    values = SearchedValues(learning, settings.features, task.how.scale, settings.depth, settings.quiescence)
     weights = []
     for whose, games in enumerate(parts):
         own = np.concatenate([rows[starts[each] : starts[each + 1]] for each in games])
@@ -199,7 +199,7 @@ def _choices(
 
     Moves are searched by quiescence with what both players' games together teach, to which both are held.
     """
-    settings = evolve(settings, depth=0, quiescence="")
+    settings = evolve(settings, depth=min(settings.depth, 0), quiescence="")
     some = np.sort(np.concatenate([own[:_POOL_MOVES] for own in rows]))
     pool = learn_style(learning, played, some, settings).evaluation({})
     models = [learn_style(learning, played, own, settings, prior=pool).model for own in rows]
