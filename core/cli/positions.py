@@ -39,14 +39,7 @@ _PLAYERS_SHOWN = 20
 )
 @options.plies
 @options.option("--phases", type=options.Ranges(), metavar="LIST", help="Only these game stages, for instance 3-8,10.")
-@options.option(
-    "--of-player",
-    "players",
-    multiple=True,
-    metavar="NAME",
-    help="Only games of this player; may be repeated. A whole or family name or a pattern ('*kasparov*'), in any case.",
-    was=("--player",),
-)
+@options.of_player
 @options.count("--minimum-games", None, "Only games of a player with at least so many games.")
 @options.option(
     "--errors",

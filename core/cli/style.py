@@ -46,7 +46,7 @@ class How:
     depth: int
     quiescence: str
     leeway: float | None
-    rounds: int
+    refits: int
 
     def learning(self, game: Game) -> Learning:
         """Load the features."""
@@ -60,7 +60,7 @@ class How:
         from glem.core.styles.styles import StyleSettings, style_features
 
         names = style_features(learning, self.features)
-        return StyleSettings(names, self.plies, self.depth, self.quiescence, self.rounds, self.leeway)
+        return StyleSettings(names, self.plies, self.depth, self.quiescence, self.refits, self.leeway)
 
 
 def _how(
@@ -68,14 +68,14 @@ def _how(
     features: tuple[str, ...],
     plies: tuple[int, int] | None,
     depth: int | None,
-    static: bool,
+    no_search: bool,
     quiescence: str,
     leeway: float | None,
-    rounds: int,
+    refits: int,
 ) -> How:
-    if static and (depth is not None or quiescence):
-        raise BadInputError("--static searches nothing: leave --depth and --quiescence out")
-    return How(feature_set, features, plies or (8, 69), -1 if static else depth or 0, quiescence, leeway, rounds)
+    if no_search and (depth is not None or quiescence):
+        raise BadInputError("--no-search searches nothing: leave --depth and --quiescence out")
+    return How(feature_set, features, plies or (8, 69), -1 if no_search else depth or 0, quiescence, leeway, refits)
 
 
 _how_options = options.group(
@@ -85,17 +85,10 @@ _how_options = options.group(
     options.option("--features", multiple=True, metavar="NAME", help="Only these features or groups; may be repeated."),
     options.plies,
     options.LIMITS["depth"],
-    options.flag("--static", "Let moves count by the positions after them, without any search."),
+    options.flag("--no-search", "Let moves count by the positions after them."),
     options.quiescence,
     options.amount("--leeway", None, "How far effects may well be from the prior's, in log odds.", metavar="X"),
-    options.count("--rounds", 3, "Searches again with what was found, without a prior.", least=0, metavar="N"),
-)
-_of_player = options.option(
-    "--of-player",
-    "players",
-    multiple=True,
-    metavar="NAME",
-    help="Only games of this player; may be repeated. A whole or family name or a pattern ('*kasparov*'), in any case.",
+    options.count("--refits", 3, "Without a prior: searches with what was found, and fits again.", least=0),
 )
 _without = options.option(
     "--without-player", "without", multiple=True, metavar="NAME", help="Leave games against this player out."
@@ -171,7 +164,7 @@ def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
     ),
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
-@_of_player
+@options.of_player
 @_without
 @_without_events
 @options.evaluation_output
@@ -541,7 +534,7 @@ def _taste_table(tastes: Sequence[Any], names: tuple[str, str]) -> Table:
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
 @options.option("--style", "styles", multiple=True, metavar="FILE", help="A style; two or more.")
-@_of_player
+@options.of_player
 @_without
 @_without_events
 @options.plies
@@ -651,7 +644,7 @@ def classify(
     ),
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
-@_of_player
+@options.of_player
 @_without_events
 @options.output("Folder for what is learned; the same command continues.", is_folder=True)
 @_how_options

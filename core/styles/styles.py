@@ -40,7 +40,7 @@ class StyleSettings:
         count by the positions right after them.
     quiescence
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own.
-    rounds
+    refits
         How often moves are searched again with the weights that were found, where no prior tells what to search with.
     leeway
         How far the effect of a feature's usual change may well be from the prior's, in log odds: the standard deviation
@@ -51,7 +51,7 @@ class StyleSettings:
     plies: tuple[int, int] = (8, 69)
     depth: int = 0
     quiescence: str = ""
-    rounds: int = 3
+    refits: int = 3
     leeway: float | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -216,7 +216,7 @@ def learn_style(
         raise BadInputError("the prior has other features than those that the style is learned by")
     leeway = settings.leeway
     searched, style = prior, None
-    for _ in range(1 if prior is not None or settings.depth == STATIC else settings.rounds + 1):
+    for _ in range(1 if prior is not None or settings.depth == STATIC else settings.refits + 1):
         moves = make_moves(learning, replay, rows, settings, searched, progress, scored=prior is not None)
         style = Style(fit_moves(moves, leeway), moves, prior)
         searched = style.evaluation({})

@@ -71,9 +71,9 @@ __all__ = [
     "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "baseline",
     "choice", "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within",
     "file", "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear",
-    "merge", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior", "quiescence",
-    "quiet_positions", "report", "resamples", "seed", "selection", "skip_bad", "smoothing", "split_game", "table_mb",
-    "tuning", "workers",
+    "merge", "of_player", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior",
+    "quiescence", "quiet_positions", "report", "resamples", "seed", "selection", "skip_bad", "smoothing",
+    "split_game", "table_mb", "tuning", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -139,6 +139,14 @@ class Ranges(click.ParamType[list[tuple[int, int]]]):
 
 plies = option(
     "--plies", type=Range(), metavar="FIRST-LAST", help="Only these plies of game records; 0 is the starting position."
+)
+of_player = option(
+    "--of-player",
+    "players",
+    multiple=True,
+    metavar="NAME",
+    help="Only games of this player; may be repeated. A whole or family name or a pattern ('*kasparov*'), in any case.",
+    was=("--player",),
 )
 per_game = count(
     "--per-game", None, "At most N random positions of each game.", most=1_000_000, metavar="N", was=("--sample",)

@@ -37,6 +37,12 @@ COMMANDS = [
     "experiment players othello IN --report OUT",
     "experiment strength othello OTHER --evaluation default --ratings IN --report OUT",
     "experiment discriminants IN -o study --report OUT",
+    "style learn othello IN --of-player a -o OUT",
+    "style learn othello OTHER --of-player a --prior IN -o OUT",
+    "style learn othello OTHER --of-player a --among IN -o found.npz --report OUT",
+    "style compare IN OTHER --report OUT",
+    "style compare OTHER OTHER --positions IN --report OUT",
+    "style experiment othello IN --of-player a --of-player b -o found --report OUT",
     "match IN,depth=1 random -o OUT",
     "match random random --game othello --openings IN --save-openings OUT",
     "tournament random random --game othello -o r.jsonl --openings IN --transcripts OUT",
@@ -135,7 +141,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     tried = {
         f"{name} {word}"
         for command in COMMANDS
-        for name in (" ".join(command.split()[: 2 if command.startswith("experiment") else 1]),)
+        for name in (" ".join(command.split()[: 2 if command.startswith(("experiment", "style")) else 1]),)
         for word, value in zip(command.split(), command.split()[1:], strict=False)
         if value == "OUT"
     }
@@ -143,7 +149,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
     }
     folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "train -o", "grade --scores"}
-    folders |= {"experiment discriminants -o"}
+    folders |= {"experiment discriminants -o", "style experiment -o"}
     read = {
         "fit --configurations",
         "tune --configurations",
@@ -151,6 +157,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "learn --changes",
         "learn --tuning",
         "experiment strength --ratings",
+        "style compare --positions",
     }
     read |= {"match --openings", "tournament --openings"}
     assert found - tried - both - folders - read == set()
