@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _SHOWN = 15
 _POOL_GAMES = 60
 _FIXED = "material=25"
+_DEPTH = "depth of searches"
+"""Under which the file of a style says how its moves were searched: styles are asked as they were learned."""
 
 
 @click.group("style")
@@ -228,6 +230,7 @@ def learn(
     played = replay(game, training.records)
     rows = own_moves(played, training.side, settings.plies)
     told = {"player": person.name, "names": ", ".join(person.caught)[:500], **_span(training)}
+    told[_DEPTH] = str(settings.depth)
     if learner == "differences":
         evaluation = _by_differences(learning, settings, played, rows, _constants(td), fixed, told)
         evaluation.save(output)
@@ -332,6 +335,12 @@ def _style(path: str, game: Game | None = None) -> LinearEvaluation:
     from glem.core.evaluation.named import load_value
 
     return load_value(path, game)
+
+
+def _depth(given: int | None, style: LinearEvaluation) -> int:
+    """Depth at which a style is asked: the given one, or that at which it was learned."""
+    known = style.provenance.get(_DEPTH, "")
+    return given if given is not None else int(known) if known.lstrip("-").isdecimal() else 0
 
 
 def _periods(style: Any, person: PersonGames, periods: int) -> list[tuple[str, LinearEvaluation]]:
@@ -478,7 +487,7 @@ def compare(
         )
         played = replay(game, records)
         rows = own_moves(played, np.zeros(len(records), np.int8), plies or (8, 69))
-        moves = evaluated_moves([one, two], played, rows, depth=depth or 0, quiescence=quiescence)
+        moves = evaluated_moves([one, two], played, rows, depth=_depth(depth, one), quiescence=quiescence)
         found = telling_positions(moves, played)
     told: list[str | Table] = [_taste_table(tastes, names)]
     for place in found:
@@ -582,7 +591,9 @@ def classify(
         side = np.zeros(len(records), np.int8)
     played = replay(game, records)
     rows = own_moves(played, side, plies or (8, 69))
-    moves = evaluated_moves(known, played, rows, depth=depth or 0, quiescence=quiescence, progress=display_progress())
+    moves = evaluated_moves(
+        known, played, rows, depth=_depth(depth, known[0]), quiescence=quiescence, progress=display_progress()
+    )
     if not len(moves.rows):
         raise BadInputError("no moves to tell by: the games end before the plies that count, or all moves are forced")
     likelihoods = log_likelihoods(moves)
