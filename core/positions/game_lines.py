@@ -2,9 +2,10 @@
 
 After the line ``# glem games 1 NAME`` each line is a game, in four fields between tabs: the moves as the game writes
 them, between blanks and without forced passes; the final score from the first player's view; the exact score of one
-of the positions, from the same view, and the number of moves before it. What is not known is left empty. Lines that
-are empty or begin with ``#`` are skipped. Where moves are left the final score is believed: such a game was drawn by a
-claim (:mod:`glem.core.game.draws`), resigned or adjudicated. Where none is left it must be that of the last position.
+of the positions, from the same view, and the number of moves before it. What is not known is left empty. Two more
+fields name the first and the second player where they are known. Lines that are empty or begin with ``#`` are skipped.
+Where moves are left the final score is believed: such a game was drawn by a claim (:mod:`glem.core.game.draws`),
+resigned or adjudicated. Where none is left it must be that of the last position.
 """
 
 import math
@@ -29,6 +30,7 @@ SUFFIX = ".games"
 
 _HEADER = "# glem games 1"
 _FIELDS = 4
+_PLAYERS = ("first_player", "second_player")
 _MOST_PLIES = (1 << 15) - 1
 
 
@@ -50,7 +52,9 @@ def _written(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     for number in range(len(records)):
         moves = " ".join(names[move] for move in records.moves_of(number).tolist() if move in names)
         score, exact = (_number(float(column[number])) for column in (records.score, records.theoretical_score))
-        line = f"{moves}\t{score}\t{exact}\t{int(records.theoretical_ply[number]) if exact else ''}\n"
+        fields = [moves, score, exact, str(int(records.theoretical_ply[number])) if exact else ""]
+        players = [" ".join(records.name(column, number).split()) for column in _PLAYERS if column in records.names]
+        line = "\t".join([*fields, *(players if any(players) else ())]) + "\n"
         start = records.start_of(number)
         is_elsewhere = start is not None and tuple(start) != tuple(game.initial_position)
         yield (f"# begins at {game.format_position(start)}: {line}" if is_elsewhere else line).encode()
@@ -71,21 +75,23 @@ class _Line(NamedTuple):
     score: float = math.nan
     exact: float = math.nan
     exact_ply: int = -1
+    players: tuple[str, ...] = ()
     problem: str = ""
 
 
 def _parsed(text: str, parse_move: Callable[[str], int], bounds: tuple[int, int]) -> _Line:
     fields = text.split("\t")
     try:
-        if len(fields) != _FIELDS:
-            raise BadInputError(f"it has {len(fields)} fields between tabs, expected {_FIELDS}")
+        if len(fields) not in (_FIELDS, _FIELDS + len(_PLAYERS)):
+            raise BadInputError(f"it has {len(fields)} fields between tabs, expected {_FIELDS}, or 6 with players")
+        players = tuple(fields[_FIELDS:])
         moves = [parse_move(word) for word in fields[0].split()]
         score = read_whole_number(fields[1], "its score", *bounds) if fields[1] else math.nan
         if not fields[2] and not fields[3]:
-            return _Line(moves, score)
+            return _Line(moves, score, players=players)
         exact = read_whole_number(fields[2], "its exact score", *bounds)
         what, most = "the number of moves before its exact score", min(len(moves), _MOST_PLIES)
-        return _Line(moves, score, exact, read_whole_number(fields[3], what, 0, most))
+        return _Line(moves, score, exact, read_whole_number(fields[3], what, 0, most), players)
     except BadInputError as error:
         return _Line([], problem=str(error))
 
@@ -105,6 +111,14 @@ def _checked(game: Game, path: Path, block: LineBlock, parse_move: Callable[[str
     lines = [_parsed(texts[number], parse_move, game.score_bounds) for number in numbers]
     bad = BadRecords(len(lines), lambda index: f"{path}:{numbers[index]}", skip_bad)
     bad.mark(np.array([bool(line.problem) for line in lines], np.bool_), lambda index: lines[index].problem)
+    players: dict[str, NDArray[Any]] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    if any(line.players for line in lines):
+        known = sorted({name for line in lines for name in line.players if name})
+        numbered = {"": -1} | {name: number for number, name in enumerate(known)}
+        for place, column in enumerate(_PLAYERS):
+            own = [numbered[line.players[place]] if line.players else -1 for line in lines]
+            players[column], names[column] = np.array(own, np.int32), tuple(known)
     dtype: Any = np.uint8 if game.move_count <= 1 << 8 else np.int16
     moves: NDArray[Any] = np.array([move for line in lines for move in line.moves], dtype)
     records = GameRecords(
@@ -113,7 +127,8 @@ def _checked(game: Game, path: Path, block: LineBlock, parse_move: Callable[[str
         score=np.array([line.score for line in lines], np.float32),
         theoretical_score=np.array([line.exact for line in lines], np.float32),
         theoretical_ply=np.array([line.exact_ply for line in lines], np.int16),
-        extra={"number": np.array(numbers, np.int64)},
+        extra={"number": np.array(numbers, np.int64), **players},
+        names=names,
         source=path.name,
     )
     reached = replay(game, records)

@@ -115,3 +115,18 @@ def test_content_tells_the_format_where_the_name_does_not(othello: Game, tmp_pat
     path.write_bytes(gzip.compress((HEADER + "f5 d6\t\t\t\n").encode()))
     [found] = read_records(othello, path)
     assert len(found) == 1
+
+
+def test_players_are_kept_where_they_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "named.games"
+    path.write_text("# glem games 1 connect_four\n4 4\t1\t\t\tAnn Lee\tBo\n4 3\t-1\t\t\n4 2\t0\t\t\t\tAnn Lee\n")
+    game = load_game("connect_four")
+    (records,) = read_records(game, path)
+    assert [records.name("first_player", number) for number in range(3)] == ["Ann Lee", "", ""]
+    assert [records.name("second_player", number) for number in range(3)] == ["Bo", "", "Ann Lee"]
+    again = path.with_name("again.games")
+    write_games(game, again, records)
+    assert again.read_text() == path.read_text()
+    path.write_text("# glem games 1 connect_four\n4 4\t1\t\t\tAnn\n")
+    with pytest.raises(BadInputError, match=":2: it has 5 fields between tabs, expected 4, or 6 with players"):
+        list(read_records(game, path))
