@@ -795,7 +795,6 @@ def _many(
         ask,
         confusion,
         learn_player,
-        usual_scores,
     )
 
     progress = display_progress()
@@ -822,11 +821,10 @@ def _many(
                 one.save(folder, number)
             learned.append(one)
             task.advance()
-    usual = usual_scores(study, persons, learned, common)
     asked = []
     with progress("Guessing", len(persons)) as task:
         for number, person in enumerate(persons):
-            asked.append(ask(study, person, number, learned, common, usual))
+            asked.append(ask(study, person, number, learned, common))
             task.advance()
     test = UnseenGames.together([unseen for unseen, _ in asked])
     found = accuracies(test, len(persons), confidence=confidence, seed=seed)

@@ -336,6 +336,7 @@ def _learning_facts(learning: Learning) -> Iterator[tuple[str, Cell]]:
     yield "evaluation that comes with it", "none" if learning.default_evaluation is None else "yes"
     yield "selective search for that evaluation", "none" if learning.default_probcut is None else "yes"
     yield "sample of scored positions", "none" if learning.sample is None else "yes"
+    yield "other sets of features", ", ".join(learning.feature_sets) or "none"
 
 
 def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str]:

@@ -322,94 +322,26 @@ def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, prog
     return Learned(style.evaluation(told), style.model.weights, baseline, differences, reference, len(training))
 
 
-@define(frozen=True, eq=False)
-class Asked:
-    """What all players' weights give to the moves of some games.
-
-    Parameters
-    ----------
-    moves
-        The moves.
-    games
-        int64 [G]: the games with choices.
-    scores
-        Name of a method to float64 [G, P].
-    counts
-        Name of a method to float64 [G]: over how many moves its scores are sums.
-    """
-
-    moves: ChosenMoves = field(repr=False)
-    games: NDArray[np.int64] = field(repr=False)
-    scores: Mapping[str, NDArray[np.float64]] = field(repr=False)
-    counts: Mapping[str, NDArray[np.float64]] = field(repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        study: Study,
-        played: Replay,
-        rows: NDArray[np.int64],
-        learned: Sequence[Learned],
-        pool: LinearEvaluation,
-    ) -> Asked:
-        """Ask all players' weights."""
-        moves = make_moves(study.learning, played, rows, study.settings, pool)
-        games, sizes = np.unique(moves.choices.game, return_counts=True)
-        small = moves.of_features(study.baseline)
-        features, starts = study.positions(played, rows, pool)
-        errors = [differences_of(features, starts, one.differences, study.how.scale) for one in learned]
-        sums = np.add.reduceat(np.nan_to_num(np.stack(errors, axis=1)), starts[:-1], axis=0)
-        # A game with forced moves alone is none to guess.
-        told = np.searchsorted(np.unique(played.record[rows]), games)
-        scores = {
-            CHOICE_MODEL: np.stack([moves.by_game(one.choice)[1] for one in learned], axis=1),
-            BASELINE: np.stack([small.by_game(one.baseline)[1] for one in learned], axis=1),
-            DIFFERENCES: -sums[told],
-            EQUAL: np.zeros((len(games), len(learned))),
-        }
-        steps = (np.diff(starts) - 1)[told]
-        counts = {name: steps if name == DIFFERENCES else sizes for name in scores}
-        return cls(moves, games, scores, {name: own.astype(np.float64) for name, own in counts.items()})
-
-    def means(self) -> dict[str, NDArray[np.float64]]:
-        """Mean score of a move by each player's weights, float64 [P], by method."""
-        return {name: scores.sum(axis=0) / self.counts[name].sum() for name, scores in self.scores.items()}
-
-
-def usual_scores(
-    study: Study, persons: Sequence[PersonGames], learned: Sequence[Learned], pool: LinearEvaluation, games: int = 60
-) -> dict[str, NDArray[np.float64]]:
-    """Tell what each player's weights give to a move on average over all players alike: float64 [P], by method.
-
-    Weights that fit everybody's moves better than others do would be guessed too often (the bias of unequal errors of
-    Levene and Fenner 2009, section 3.3). It is taken from games that were learned from.
-    """
-    found = []
-    for person in persons:
-        training, _ = study.divided(person)
-        some = np.random.default_rng(study.seed).permutation(len(training))[:games]
-        found.append(Asked.of(study, *study.moves(training.select(np.sort(some))), learned, pool).means())
-    return {name: np.mean([means[name] for means in found], axis=0) for name in found[0]}
-
-
 def ask(
-    study: Study,
-    person: PersonGames,
-    number: int,
-    learned: Sequence[Learned],
-    pool: LinearEvaluation,
-    usual: Mapping[str, NDArray[np.float64]],
+    study: Study, person: PersonGames, number: int, learned: Sequence[Learned], pool: LinearEvaluation
 ) -> tuple[UnseenGames, list[Prediction]]:
-    """Ask all players' weights about the unseen games of one; the predictions are of the player's own weights.
-
-    Guesses are by scores less the :func:`usual_scores`, and for comparison by the scores themselves.
-    """
+    """Ask all players' weights about the unseen games of one; the predictions are of the player's own weights."""
     _, test = study.divided(person)
     played, rows = study.moves(test)
-    asked = Asked.of(study, played, rows, learned, pool)
-    games, moves = asked.games, asked.moves
-    scores = {name: own - np.outer(asked.counts[name], usual[name]) for name, own in asked.scores.items()}
-    scores |= {f"{name}, as they are": asked.scores[name] for name in (CHOICE_MODEL, DIFFERENCES)}
+    moves = make_moves(study.learning, played, rows, study.settings, pool)
+    games = np.unique(moves.choices.game)
+    small = moves.of_features(study.baseline)
+    features, starts = study.positions(played, rows, pool)
+    errors = [differences_of(features, starts, one.differences, study.how.scale) for one in learned]
+    sums = np.add.reduceat(np.nan_to_num(np.stack(errors, axis=1)), starts[:-1], axis=0)
+    # A game with forced moves alone is none to guess.
+    told = np.searchsorted(np.unique(played.record[rows]), games)
+    scores = {
+        CHOICE_MODEL: np.stack([moves.by_game(one.choice)[1] for one in learned], axis=1),
+        BASELINE: np.stack([small.by_game(one.baseline)[1] for one in learned], axis=1),
+        DIFFERENCES: -sums[told],
+        EQUAL: np.zeros((len(games), len(learned))),
+    }
     begin, length = played.offsets[games], np.diff(played.offsets)[games]
     at = np.minimum(begin + study.opening_plies, begin + length - 1)
     keys = position_keys(study.learning.game, rows_of(played.positions, at))

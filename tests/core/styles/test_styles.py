@@ -51,7 +51,6 @@ from glem.core.styles.who_is_it import (
     ask,
     confusion,
     learn_player,
-    usual_scores,
 )
 from tests.core.styles.test_chosen_moves import NAMES, USUAL, games_of, weights_of
 
@@ -262,8 +261,7 @@ def test_many_players_are_guessed(tmp_path: Path, learning: Learning) -> None:
         assert known is not None
         assert known.games == 160
         learned.append(known)
-    usual = usual_scores(study, persons, learned, pool)
-    asked = [ask(study, each, number, learned, pool, usual) for number, each in enumerate(persons)]
+    asked = [ask(study, each, number, learned, pool) for number, each in enumerate(persons)]
     unseen = UnseenGames.together([games for games, _ in asked])
     found = {(each.method, each.games, each.matched): each for each in accuracies(unseen, 3)}
     assert found[CHOICE_MODEL, 1, False].low > 0.45
