@@ -5,21 +5,19 @@ view of the side to move: a choice sees them negated, as the value of a move is 
 Where a search looks further, they are those of the leaf that it leads to, from the same view.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from glem.core.compiling.columns import rows_of
 from glem.core.features.learning import Learning
 from glem.core.positions.replay import Replay
 from glem.core.positions.successors import successors_of
 from glem.core.search.quiet import LeafSearch
-from glem.core.styles.choice_model import ChoiceModel, Choices, ChoiceSample, chances_of
+from glem.core.styles.choice_model import Choices, ChoiceSample, chances_of
 from glem.core.tasks.progress import SILENT, Progress
 
 SCORE = "score"
@@ -175,10 +173,10 @@ class ChosenMoves:
         likeliest = odds >= np.repeat(np.maximum.reduceat(odds, begin), sizes) * (1 - 1e-12)
         return own, likeliest[self.choices.chosen] / np.add.reduceat(likeliest, begin, dtype=np.int64)
 
-    def by_game(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Numbers of the games, and what weights give to the moves of each, in log odds."""
+    def by_game(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Tell what weights give to the moves of each game with choices, in log odds."""
         games, numbers = np.unique(self.choices.game, return_inverse=True)
-        return games, np.bincount(numbers, self.told_by(weights)[0], len(games)).astype(np.float64)
+        return np.bincount(numbers, self.told_by(weights)[0], len(games)).astype(np.float64)
 
 
 def _features(
@@ -194,38 +192,3 @@ def _features(
         own = [-scores[:, None]] if scored else []
     values = [learning.features.values(after)[:, items] * sign] if items else []
     return np.concatenate([*own, *values], axis=1).astype(np.int16)
-
-
-@define(frozen=True)
-class WhoseMoves:
-    """Which of two models somebody's moves are likelier under.
-
-    Parameters
-    ----------
-    difference, error
-        Mean over games of the log likelihood by the first model less that by the second, and its standard error.
-    first
-        Share of games whose moves are likelier under the first.
-    games
-        Number of games.
-    """
-
-    difference: float
-    error: float
-    first: float
-    games: int
-
-    def told(self, confidence: float = 0.95) -> int:
-        """Give 0 or 1 for the first or the second model, and -1 where the games cannot tell."""
-        reach = float(norm.ppf((1 + confidence) / 2)) * self.error
-        return -1 if not abs(self.difference) > reach else int(self.difference < 0)
-
-
-def tell_apart(moves: ChosenMoves, first: ChoiceModel, second: ChoiceModel) -> WhoseMoves:
-    """Ask whose moves these are; the error is nan, and nothing told, with fewer than two games."""
-    apart = moves.by_game(first.weights)[1] - moves.by_game(second.weights)[1]
-    count = len(apart)
-    error = float(apart.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
-    return WhoseMoves(
-        float(apart.mean()) if count else math.nan, error, float((apart > 0).mean()) if count else 0.0, count
-    )

@@ -262,7 +262,7 @@ class SearchedValues:
         self._table[:] = np.clip(np.rint(weights * steps), -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
         leaves, plies, _ = self._search.leaves(positions)
         signs = np.where((plies > 0) & (plies % 2 == 1), -1.0, 1.0)
-        return signs[:, None] * self._learning.features.values(leaves)[:, self._items]
+        return np.asarray(signs[:, None] * self._learning.features.values(leaves)[:, self._items], np.float64)
 
 
 def learn_by_search(
@@ -301,7 +301,7 @@ def learn_by_search(
     return Course(learner.weights, learner.rates, learner.steps, errors)
 
 
-def differences_of(features: Vector, starts: NDArray[np.int64], weights: Vector, scale: float) -> Vector:
+def differences_of(features: NDArray[Any], starts: NDArray[np.int64], weights: Vector, scale: float) -> Vector:
     """Absolute errors |p(s') - p(s)| of fixed weights (section 3.2, equation 3): float64 [N], nan in a game's last."""
     chances = expit(scale * (features @ weights))
     errors = np.full(len(chances), np.nan)

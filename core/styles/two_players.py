@@ -163,7 +163,7 @@ def repeat(task: Repetition) -> Outcome:
     weights = []
     for whose, games in enumerate(parts):
         own = np.concatenate([rows[starts[each] : starts[each + 1]] for each in games])
-        ends = np.cumsum([0, *(starts[each + 1] - starts[each] for each in games)]).astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum(np.diff(starts)[games])]).astype(np.int64)
         positions = rows_of(played.positions, own)
         learned = learn_by_search(values, positions, ends, task.first_weights, task.fixed, task.how)
         for place in range(len(games)):

@@ -222,7 +222,8 @@ class Study:
         items = [self.learning.features.index(name) for name in self.settings.features]
         signs = np.where((plies > 0) & (plies % 2 == 1), -1.0, 1.0)
         starts = np.concatenate([[0], np.flatnonzero(np.diff(played.record[rows])) + 1, [len(rows)]])
-        return signs[:, None] * self.learning.features.values(leaves)[:, items], starts.astype(np.int64)
+        features = np.asarray(signs[:, None] * self.learning.features.values(leaves)[:, items], np.float64)
+        return features, starts.astype(np.int64)
 
     def scored(self, played: Replay, rows: NDArray[np.int64]) -> ChosenMoves:
         """Make the same moves with the scores of the reference alone."""
@@ -337,8 +338,8 @@ def ask(
     # A game with forced moves alone is none to guess.
     told = np.searchsorted(np.unique(played.record[rows]), games)
     scores = {
-        CHOICE_MODEL: np.stack([moves.by_game(one.choice)[1] for one in learned], axis=1),
-        BASELINE: np.stack([small.by_game(one.baseline)[1] for one in learned], axis=1),
+        CHOICE_MODEL: np.stack([moves.by_game(one.choice) for one in learned], axis=1),
+        BASELINE: np.stack([small.by_game(one.baseline) for one in learned], axis=1),
         DIFFERENCES: -sums[told],
         EQUAL: np.zeros((len(games), len(learned))),
     }

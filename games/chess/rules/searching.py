@@ -68,7 +68,7 @@ def quiet_checks(position: Position, moves: Any, start: int) -> int:
         origin, target, promotion = parts_of(move)
         castles = ((position.white >> origin) & np.uint64(1)) == ((position.white >> target) & np.uint64(1))
         is_quiet = promotion == _NO_PROMOTION and not _is_en_passant(position, origin, target)
-        if is_quiet and (value_on(position, target) == np.int64(0) or castles) and in_check(play(position, move)):
+        if is_quiet and (value_on(position, target) == np.int64(0) or castles) and in_check(play(position, int(move))):
             moves[kept] = moves[place]
             kept += np.int64(1)
     return int(kept - first)

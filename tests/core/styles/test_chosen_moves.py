@@ -14,8 +14,9 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
 from glem.core.positions.successors import successors_of
 from glem.core.styles.choice_model import ChoiceModel, fit_choices
-from glem.core.styles.chosen_moves import ChosenMoves, own_moves, tell_apart
+from glem.core.styles.chosen_moves import ChosenMoves, own_moves
 from glem.core.styles.styles import evaluation_of
+from glem.core.styles.telling import Verdict, verdict
 from tests.core.positions.test_game_tree import random_games
 from tests.othello import OTHELLO
 
@@ -57,20 +58,23 @@ def games_of(learning: Learning, players: tuple[NDArray[Any], NDArray[Any]], gam
     return replay(game, GameRecords(every, offsets, unknown, unknown, np.full(games, -1, np.int16)))
 
 
-def weights_of(which: int) -> NDArray[Any]:
-    return np.asarray(USUAL * np.exp(np.random.default_rng(which).normal(0, 0.25, size=len(NAMES))))
+def weights_of(which: int, spread: float = 0.25) -> NDArray[Any]:
+    """Weights about the usual ones; with a great spread also twice as great."""
+    factors = np.exp(np.random.default_rng(which).normal(0, spread, size=len(NAMES)))
+    return np.asarray((1 + (spread >= 1)) * USUAL * factors)
 
 
 @cache
-def moves_of(which: int, games: int, seed: int) -> ChosenMoves:
-    """Moves of one of two players, against the other one."""
+def moves_of(which: int, games: int, seed: int, spread: float = 0.25) -> ChosenMoves:
+    """Moves of one of two players, against the usual one."""
     learning = load_learning("othello")
-    played = games_of(learning, (weights_of(which), USUAL), games, seed)
+    played = games_of(learning, (weights_of(which, spread), USUAL), games, seed)
     return ChosenMoves.of(learning, NAMES, played, own_moves(played, np.ones(games, np.int8)))
 
 
-def learned(which: int, seed: int) -> ChoiceModel:
-    return fit_choices(moves_of(which, 600, seed).sample())
+@cache
+def learned(which: int, seed: int, spread: float = 0.25) -> ChoiceModel:
+    return fit_choices(moves_of(which, 600, seed, spread).sample())
 
 
 def test_choices_are_all_legal_moves_of_the_side_that_is_asked_for(learning: Learning) -> None:
@@ -115,20 +119,37 @@ def test_an_evaluation_of_the_weights_ranks_moves_as_the_model_does(learning: Le
     np.testing.assert_allclose(evaluation.predict(after.positions), 1 / (1 + np.exp(-expected)), rtol=1e-4)
 
 
+def told_by(moves: ChosenMoves, *models: ChoiceModel) -> Verdict:
+    likelihoods = np.stack([moves.told_by(model.weights)[0] for model in models], axis=1)
+    return verdict(likelihoods, moves.choices.game)
+
+
 @pytest.mark.parametrize(("one", "other"), [(1, 2), (3, 4), (1, 4), (2, 3)])
 def test_players_are_told_apart_by_200_games(one: int, other: int) -> None:
     models = learned(one, 10 * one), learned(other, 10 * other)
     for place, which in enumerate((one, other)):
-        verdict = tell_apart(moves_of(which, 200, 10 * which + 5), *models)
-        assert verdict.games == 200
-        assert verdict.told() == place
+        found = told_by(moves_of(which, 200, 10 * which + 5), *models)
+        assert found.is_told
+        assert found.style == place
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2), (3, 4), (1, 4), (2, 3)])
+def test_clear_players_are_told_apart_by_single_games(one: int, other: int) -> None:
+    right = 0.0
+    for own, else_one in ((one, other), (other, one)):
+        moves = moves_of(own, 200, 10 * own + 5, 1.0)
+        models = learned(own, 10 * own, 1.0), learned(else_one, 10 * else_one, 1.0)
+        ranks: Any = spearmanr(models[0].weights, weights_of(own, 1.0))
+        assert ranks.statistic >= 0.95
+        right += float((moves.by_game(models[0].weights) > moves.by_game(models[1].weights)).mean()) / 2
+    assert right >= 0.99
 
 
 def test_equal_players_cannot_be_told_apart() -> None:
     told = []
     for seed in range(6):
         halves = [fit_choices(moves_of(1, 150, 100 + 3 * seed + half).sample()) for half in range(2)]
-        told.append(tell_apart(moves_of(1, 100, 102 + 3 * seed), *halves).told())
-    assert told.count(-1) >= 4
+        told.append(told_by(moves_of(1, 100, 102 + 3 * seed), *halves).is_told)
+    assert told.count(False) >= 4
     one = fit_choices(moves_of(1, 150, 100).sample())
-    assert tell_apart(moves_of(1, 100, 102), one, one).told() == -1
+    assert not told_by(moves_of(1, 100, 102), one, one).is_told

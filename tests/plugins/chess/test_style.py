@@ -79,7 +79,7 @@ def test_evaluations_of_the_set_are_saved_and_play(tmp_path: Path) -> None:
         STYLE, np.zeros(phases, np.float32), LOGISTIC, linear=tuple(range(140)), linear_weights=weights
     )
     made.save(tmp_path / "style.npz")
-    loaded = load_evaluation(tmp_path / "style.npz", CHESS)
+    loaded: Any = load_evaluation(tmp_path / "style.npz", CHESS)
     assert loaded.learning is STYLE
     np.testing.assert_array_equal(loaded.linear_weights, weights)
 
