@@ -177,7 +177,9 @@ def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
 @_fixed
 @options.held_out(0.1, " to foretell")
 @options.count("--periods", 1, "Learn so many parts of the career apart, too.", metavar="N")
-@options.option("--among", multiple=True, metavar="FILE", help="Another style, to tell percentiles; may be repeated.")
+@options.option(
+    "--among", multiple=True, metavar="FILE", help="Style of another, to tell percentiles among those of like rating."
+)
 @options.seed
 @options.confidence
 @options.report
@@ -214,7 +216,7 @@ def learn(
     from glem.core.styles.chosen_moves import own_moves
     from glem.core.styles.persons import person_of
     from glem.core.styles.styles import learn_style, make_moves, predict
-    from glem.core.styles.telling import compare_tastes
+    from glem.core.styles.telling import compare_tastes, of_like_strength
 
     if not players:
         raise BadInputError("--of-player says whose style it is; it is missing")
@@ -256,7 +258,7 @@ def learn(
         predictions.append(predict("chance", moves, np.zeros(len(moves.names))))
     evaluation.save(output)
     parts = _periods(style, training, periods)
-    others = [_style(path, game) for path in among]
+    others = of_like_strength(evaluation, [_style(path, game) for path in among])
     shares = {taste.name: taste.share for taste in compare_tastes(evaluation, evaluation, others)} if others else {}
     tables = [_prediction_table(predictions, confidence), _weights_table(evaluation, shares)]
     tables += [_period_table(parts)] if len(parts) > 1 else []
@@ -447,7 +449,9 @@ def _period_table(parts: Sequence[tuple[str, LinearEvaluation]]) -> Table:
 )
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
-@options.option("--among", multiple=True, metavar="FILE", help="Another style, to tell percentiles; may be repeated.")
+@options.option(
+    "--among", multiple=True, metavar="FILE", help="Style of another, to tell percentiles among those of like rating."
+)
 @options.file("--positions", "Games to find telling positions in; may be repeated.", multiple=True, metavar="FILE")
 @options.plies
 @options.LIMITS["depth"]
@@ -471,13 +475,13 @@ def compare(
     from glem.core.positions.reading import read_all_records
     from glem.core.positions.replay import replay
     from glem.core.styles.chosen_moves import own_moves
-    from glem.core.styles.telling import compare_tastes, evaluated_moves, telling_positions
+    from glem.core.styles.telling import compare_tastes, evaluated_moves, of_like_strength, telling_positions
 
     check_outputs(report)
     one = _style(first)
     game = one.learning.game
     two = _style(second, game)
-    tastes = compare_tastes(one, two, [_style(path, game) for path in among])
+    tastes = compare_tastes(one, two, of_like_strength(one, [_style(path, game) for path in among]))
     names = Path(first).stem, Path(second).stem
     found = []
     if positions:

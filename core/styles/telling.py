@@ -17,6 +17,8 @@ from glem.core.styles.choice_model import chances_of
 from glem.core.styles.chosen_moves import ChosenMoves
 from glem.core.tasks.progress import SILENT, Progress
 
+_LIKE = 100
+
 
 def evaluated_moves(
     styles: Sequence[LinearEvaluation],
@@ -182,6 +184,21 @@ def coefficients_of(style: LinearEvaluation) -> Mapping[str, tuple[float, float]
         }
     values, errors = style.coefficients[:, 0, len(style.terms) - len(style.linear) : -1]
     return {name: (float(values[place]), float(errors[place])) for place, name in enumerate(names)}
+
+
+def of_like_strength(style: LinearEvaluation, others: Sequence[LinearEvaluation]) -> list[LinearEvaluation]:
+    """Keep the styles of players whose mean ratings differ by at most 100 points; all where ratings are not known."""
+    own, theirs = _rating(style), [_rating(other) for other in others]
+    return [
+        other
+        for other, rating in zip(others, theirs, strict=True)
+        if own is None or rating is None or abs(own - rating) <= _LIKE
+    ]
+
+
+def _rating(style: LinearEvaluation) -> int | None:
+    text = style.provenance.get("rating", "")
+    return int(text) if text.isdecimal() else None
 
 
 def compare_tastes(

@@ -35,6 +35,7 @@ from glem.core.styles.telling import (
     compare_tastes,
     evaluated_moves,
     log_likelihoods,
+    of_like_strength,
     telling_positions,
     verdict,
 )
@@ -291,3 +292,10 @@ def test_matched_openings_are_the_same_for_all() -> None:
     found = {(each.games, each.matched): each for each in accuracies(known, 3, (1,))}
     assert found[1, True].share == pytest.approx(1 / 3)
     assert found[1, False].share > 0.4
+
+
+def test_comparable_are_those_of_like_rating() -> None:
+    own = style_of(1, 10).evaluation({"rating": "2700"})
+    others = [style_of(2, 20).evaluation(told) for told in ({"rating": "2650"}, {"rating": "2500"}, {})]
+    assert of_like_strength(own, others) == [others[0], others[2]]
+    assert of_like_strength(others[2], others) == others
