@@ -98,6 +98,9 @@ _without = options.option(
 _without_events = options.option(
     "--without-event", "events", multiple=True, metavar="NAME", help="Leave these events out: '*rapid*', '*blind*'."
 )
+_among = options.option(
+    "--among", multiple=True, metavar="FILE", help="Another style: percentiles are among those of like rating."
+)
 _training_games = options.count("--training-games", 1000, "Games of a player to learn from, at most.", metavar="N")
 _td = options.option(
     "--td", multiple=True, metavar="NAME=VALUE", help="A constant of temporal differences, such as momentum=0.9."
@@ -177,9 +180,7 @@ def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
 @_fixed
 @options.held_out(0.1, " to foretell")
 @options.count("--periods", 1, "Learn so many parts of the career apart, too.", metavar="N")
-@options.option(
-    "--among", multiple=True, metavar="FILE", help="Style of another, to tell percentiles among those of like rating."
-)
+@_among
 @options.seed
 @options.confidence
 @options.report
@@ -231,8 +232,7 @@ def learn(
     training, test = person.select(np.sort(order[unseen:])), person.select(np.sort(order[:unseen]))
     played = replay(game, training.records)
     rows = own_moves(played, training.side, settings.plies)
-    told = {"player": person.name, "names": ", ".join(person.caught)[:500], **_span(training)}
-    told[_DEPTH] = str(settings.depth)
+    told = {**training.facts(), _DEPTH: str(settings.depth)}
     if learner == "differences":
         evaluation = _by_differences(learning, settings, played, rows, _constants(td), fixed, told)
         evaluation.save(output)
@@ -291,13 +291,6 @@ def learn(
         },
     }
     _show(data, (*person.told(), *tables, f"wrote {output}"), page, report)
-
-
-def _span(person: PersonGames) -> dict[str, str]:
-    years, ratings = person.years(), person.ratings()
-    years, ratings = years[years > 0], ratings[ratings > 0]
-    found = {"years": f"{years.min()}-{years.max()}"} if len(years) else {}
-    return found | ({"rating": f"{ratings.mean():.0f}"} if len(ratings) else {})
 
 
 def _by_differences(
@@ -449,9 +442,7 @@ def _period_table(parts: Sequence[tuple[str, LinearEvaluation]]) -> Table:
 )
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
-@options.option(
-    "--among", multiple=True, metavar="FILE", help="Style of another, to tell percentiles among those of like rating."
-)
+@_among
 @options.file("--positions", "Games to find telling positions in; may be repeated.", multiple=True, metavar="FILE")
 @options.plies
 @options.LIMITS["depth"]

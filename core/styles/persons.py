@@ -64,6 +64,14 @@ class PersonGames:
         own = [self.records.extra.get(name, np.full(len(self), -1)) for name in ("white_rating", "black_rating")]
         return np.where(self.side > 0, *own).astype(np.int64)
 
+    def facts(self) -> dict[str, str]:
+        """Return what the file of a style says of the games: player, names, and, where known, years and mean rating."""
+        years, ratings = self.years(), self.ratings()
+        years, ratings = years[years > 0], ratings[ratings > 0]
+        found = {"player": self.name, "names": ", ".join(self.caught)[:500]}
+        found |= {"years": f"{years.min()}-{years.max()}"} if len(years) else {}
+        return found | ({"rating": f"{ratings.mean():.0f}"} if len(ratings) else {})
+
     def told(self) -> list[str]:
         """Say in a few lines what was taken and what not."""
         lines = [f"{self.name}: {counted(len(self), 'game')}, of " + _listed(self.caught)]

@@ -315,12 +315,9 @@ def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, prog
     reference = np.zeros(0)
     if study.reference is not None:
         reference = fit_choices(study.scored(played, rows[:_REFERENCE_MOVES]).sample()).weights
-    years = training.years()[training.years() > 0]
-    ratings = training.ratings()[training.ratings() > 0]
-    told = {"player": person.name, "names": ", ".join(person.caught)}
-    told |= {"years": f"{years.min()}-{years.max()}"} if len(years) else {}
-    told |= {"rating": f"{ratings.mean():.0f}"} if len(ratings) else {}
-    return Learned(style.evaluation(told), style.model.weights, baseline, differences, reference, len(training))
+    return Learned(
+        style.evaluation(training.facts()), style.model.weights, baseline, differences, reference, len(training)
+    )
 
 
 def ask(
