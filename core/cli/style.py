@@ -485,6 +485,7 @@ def compare(
         moves = evaluated_moves([one, two], played, rows, depth=_depth(depth, one), quiescence=quiescence)
         found = telling_positions(moves, played)
     told: list[str | Table] = [_taste_table(tastes, names)]
+    told.append(f"of {counted(len(tastes), 'feature')}, {0.05 * len(tastes):.0f} differ by 2 errors or more by chance")
     for place in found:
         wanted = [game.format_move(move) for move in place.wanted]
         chances = [f"{of_own:.0%}" for of_own in (place.chances[0][0], place.chances[1][1])]

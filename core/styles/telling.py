@@ -118,7 +118,10 @@ class TellingPosition:
 
 
 def telling_positions(moves: ChosenMoves, replay: Replay, count: int = 10) -> list[TellingPosition]:
-    """Find the positions of different games in which the first two styles of :func:`evaluated_moves` differ most."""
+    """Find the positions of different games in which the first two styles of :func:`evaluated_moves` differ most.
+
+    Of those in which they want different moves, each position once.
+    """
     choices = moves.choices
     one, two = (chances_of(choices, own)[0] for own in np.eye(len(moves.names))[:2])
     begin = choices.starts[:-1]
@@ -127,18 +130,20 @@ def telling_positions(moves: ChosenMoves, replay: Replay, count: int = 10) -> li
     bits += np.where(two > 0, two * np.log2(np.maximum(two, 1e-300) / middle), 0.0)
     divergence = np.add.reduceat(bits, begin) / 2 if len(begin) else np.zeros(0)
     found: list[TellingPosition] = []
-    seen: set[int] = set()
+    seen, keys = set[int](), set[Any]()
     for choice in np.argsort(-divergence, kind="stable").tolist():
-        game = int(choices.game[choice])
-        if game in seen:
-            continue
-        seen.add(game)
+        game, row = int(choices.game[choice]), int(moves.rows[choice])
         own = slice(int(choices.starts[choice]), int(choices.starts[choice + 1]))
         best = [own.start + int(odds[own].argmax()) for odds in (one, two)]
-        row = int(moves.rows[choice])
+        position = position_at(replay.positions, row)
+        key = moves.learning.game.hash_key(position)
+        if best[0] == best[1] or game in seen or key in keys:
+            continue
+        seen.add(game)
+        keys.add(key)
         found.append(
             TellingPosition(
-                position_at(replay.positions, row),
+                position,
                 game,
                 int(replay.ply[row]),
                 int(replay.move[row]),
