@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.game.records import GameRecords
     from glem.core.styles.persons import PersonGames
-    from glem.core.styles.styles import Prediction, StyleSettings
+    from glem.core.styles.styles import Foretelling, StyleSettings
     from glem.core.styles.temporal_difference import TemporalDifference
     from glem.core.tasks.tasks import Workers
 
@@ -96,7 +96,7 @@ _without = options.option(
     "--without-player", "without", multiple=True, metavar="NAME", help="Leave games against this player out."
 )
 _without_events = options.option(
-    "--without-event", "events", multiple=True, metavar="NAME", help="Leave these events out: '*rapid*', '*blind*'."
+    "--without-event", "events", multiple=True, metavar="NAME", help="Leave out events of this name, such as 'rapid*'."
 )
 _among = options.option(
     "--among", multiple=True, metavar="FILE", help="Another style: percentiles are among those of like rating."
@@ -244,7 +244,7 @@ def learn(
     progress = display_progress()
     style = learn_style(learning, played, rows, settings, prior=held, progress=progress)
     evaluation = style.evaluation(told)
-    predictions: list[Prediction] = []
+    predictions: list[Foretelling] = []
     if len(test):
         asked = replay(game, test.records)
         searched = evaluation if held is None else held
@@ -367,7 +367,7 @@ def _interval(values: tuple[float, float, float], digits: int = 3) -> str:
     return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
 
 
-def _prediction_table(predictions: Sequence[Prediction], confidence: float) -> Table:
+def _prediction_table(predictions: Sequence[Foretelling], confidence: float) -> Table:
     own = predictions[0] if predictions else None
     rows = []
     for one in predictions:
@@ -385,7 +385,7 @@ def _prediction_table(predictions: Sequence[Prediction], confidence: float) -> T
     )
 
 
-def _prediction_json(one: Prediction, confidence: float) -> dict[str, Any]:
+def _prediction_json(one: Foretelling, confidence: float) -> dict[str, Any]:
     mean, low, high = one.per_move(None, confidence)
     share = one.share_of_best(confidence)
     return {
@@ -647,7 +647,7 @@ def classify(
     short_help="Guess who played games that no style has seen.",
     examples=(
         "style experiment games.pgn --of-player Kasparov --of-player Kramnik --repetitions 20 -o two",
-        "style experiment *.pgn --of-player Kasparov --of-player Karpov --of-player Anand -o who",
+        "style experiment games.pgn --of-player Kasparov --of-player Karpov --of-player Anand -o who",
     ),
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)

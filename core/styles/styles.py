@@ -236,7 +236,7 @@ def fit_moves(moves: ChosenMoves, leeway: float | None = None) -> ChoiceModel:
 
 
 @define(frozen=True, eq=False)
-class Prediction:
+class Foretelling:
     """How well weights foretell moves, by game.
 
     Parameters
@@ -256,7 +256,7 @@ class Prediction:
     best: NDArray[np.float64]
     moves: NDArray[np.int64]
 
-    def per_move(self, other: "Prediction | None" = None, confidence: float = 0.95) -> tuple[float, float, float]:
+    def per_move(self, other: "Foretelling | None" = None, confidence: float = 0.95) -> tuple[float, float, float]:
         """Mean logarithm of a move's likelihood, less that of another prediction, with an interval by game."""
         own = self.log_likelihood - (0.0 if other is None else other.log_likelihood)
         return _ratio(own, self.moves, confidence)
@@ -277,12 +277,12 @@ def _ratio(sums: NDArray[Any], counts: NDArray[np.int64], confidence: float) -> 
     return mean, mean - reach, mean + reach
 
 
-def predict(name: str, moves: ChosenMoves, weights: NDArray[np.float64]) -> Prediction:
+def predict(name: str, moves: ChosenMoves, weights: NDArray[np.float64]) -> Foretelling:
     """Ask weights for the moves that were chosen."""
     likelihood, best = moves.told_by(weights)
     games, numbers = np.unique(moves.choices.game, return_inverse=True)
     count = len(games)
-    return Prediction(
+    return Foretelling(
         name,
         np.bincount(numbers, likelihood, count).astype(np.float64),
         np.bincount(numbers, best, count).astype(np.float64),

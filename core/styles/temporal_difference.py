@@ -302,7 +302,7 @@ def learn_by_search(
 
 
 def differences_of(features: NDArray[Any], starts: NDArray[np.int64], weights: Vector, scale: float) -> Vector:
-    """Absolute errors |p(s') - p(s)| of fixed weights (section 3.2, equation 3): float64 [N], nan in a game's last."""
+    """Absolute errors of fixed weights (section 3.2, equation 3), float64 [N]; nan in a game's last position."""
     chances = expit(scale * (features @ weights))
     errors = np.full(len(chances), np.nan)
     errors[:-1] = np.abs(np.diff(chances))

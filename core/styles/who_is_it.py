@@ -26,7 +26,7 @@ from glem.core.styles.choice_model import fit_choices, typical_changes
 from glem.core.styles.chosen_moves import ChosenMoves, own_moves
 from glem.core.styles.persons import PersonGames
 from glem.core.styles.styles import (
-    Prediction,
+    Foretelling,
     StyleSettings,
     learn_style,
     make_moves,
@@ -322,7 +322,7 @@ def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, prog
 
 def ask(
     study: Study, person: PersonGames, number: int, learned: Sequence[Learned], pool: LinearEvaluation
-) -> tuple[UnseenGames, list[Prediction]]:
+) -> tuple[UnseenGames, list[Foretelling]]:
     """Ask all players' weights about the unseen games of one; the predictions are of the player's own weights."""
     _, test = study.divided(person)
     played, rows = study.moves(test)

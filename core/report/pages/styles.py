@@ -20,7 +20,7 @@ from glem.core.report.data import CellMap, Glyph, Item
 from glem.core.report.markup import Child, element, extend, number, signed
 from glem.core.report.page import details, paragraph, section, table, whole_page
 from glem.core.report.svg import STAND_IN, Spot, both_sizes
-from glem.core.styles.styles import Prediction
+from glem.core.styles.styles import Foretelling
 from glem.core.styles.telling import Taste, TellingPosition, coefficients_of, compare_tastes
 from glem.core.styles.two_players import LAST_PLY, METHODS, START_MOVES, Outcome, hit_rows
 from glem.core.tasks.counts import counted
@@ -43,7 +43,7 @@ def render_style(
     *,
     name: str,
     told: Sequence[str],
-    predictions: Sequence[Prediction],
+    predictions: Sequence[Foretelling],
     periods: Sequence[tuple[str, LinearEvaluation]],
     shares: Mapping[str, float],
     game_title: str,
@@ -92,7 +92,7 @@ def _in_errors(score: float) -> str:
     return f"{score:+.1f}".replace("-", "−") if score else "–"
 
 
-def _predictions(predictions: Sequence[Prediction]) -> Element | None:
+def _predictions(predictions: Sequence[Foretelling]) -> Element | None:
     if not predictions:
         return None
     own = predictions[0]

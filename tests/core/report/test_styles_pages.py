@@ -11,7 +11,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.report.pages.styles import render_comparison, render_style, render_two_players
 from glem.core.styles.choice_model import ChoiceModel
-from glem.core.styles.styles import Prediction, evaluation_of, learning_of_styles
+from glem.core.styles.styles import Foretelling, evaluation_of, learning_of_styles
 from glem.core.styles.telling import TellingPosition, compare_tastes
 from glem.core.styles.two_players import METHODS, START_MOVES, Outcome, hit_rows
 
@@ -49,8 +49,8 @@ def portrait(style: LinearEvaluation, periods: list[tuple[str, LinearEvaluation]
 def test_a_portrait_shows_all_that_it_is_given() -> None:
     moves = np.array([10, 20, 10])
     predictions = [
-        Prediction("Ann's own", np.array([-10.0, -20.0, -12.0]), np.array([5, 9, 6]), moves),
-        Prediction("<all>", np.array([-12.0, -25.0, -13.0]), np.array([4, 8, 5]), moves),
+        Foretelling("Ann's own", np.array([-10.0, -20.0, -12.0]), np.array([5, 9, 6]), moves),
+        Foretelling("<all>", np.array([-12.0, -25.0, -13.0]), np.array([4, 8, 5]), moves),
     ]
     later = style_of((2.5, 0.25, -0.75, 0.9, 1.2, 0.01))
     periods = [("1984-1990", style_of()), ("1991-2005", later)]
