@@ -254,7 +254,7 @@ def hit_rows(
 def hit_table(
     players: Sequence[str], outcomes: Sequence[Outcome], permuted: Sequence[Outcome], confidence: float = 0.95
 ) -> tuple[Table, list[dict[str, Any]]]:
-    """Put hit ratios in rows: from moves 12 and 25 to 35, and the mean over start moves 25 to 35."""
+    """Put hit ratios in rows: from moves 12 and 25 to 35, and the mean over start moves 25 to 34."""
     rows: list[tuple[str, ...]] = []
     data: list[dict[str, Any]] = []
     one, two = players
@@ -271,7 +271,7 @@ def hit_table(
                 [[ratio[0] for ratio in hit_rows(of, method, (2 * (start - 1), LAST_PLY))] for start in START_MOVES],
                 axis=0,
             )
-            rows.append((method, name, "mean of starts 25 to 35", *(f"{mean:.3f}" for mean in means)))
+            rows.append((method, name, "mean of starts 25 to 34", *(f"{mean:.3f}" for mean in means)))
             data.append({"by": method, "control": bool(name), "start": "mean", "hits": means.tolist()})
     caption = "Hit ratios: how often the moves of the one fit the one's own weights better than the other's"
     return Table(caption, ("by", "games", "moves", f"h({one}, {two})", f"h({two}, {one})"), rows), data

@@ -255,11 +255,11 @@ def render_comparison(
     told = [f"{name} values more: {those}." for name, those in zip(names, more, strict=True) if those]
     summary = " ".join(told) or "No feature tells the two apart by more than 2 standard errors."
     described = {each.name: each.description for style in (second, first) for each in style.learning.features.features}
-    sections = (_tastes(described, names, shown), _telling(first.learning.game, names, positions))
+    sections = (_tastes(described, names, shown, len(tastes)), _telling(first.learning.game, names, positions))
     return whole_page(f"{names[0]} and {names[1]}", game_title, "two styles", summary, sections)
 
 
-def _tastes(described: Mapping[str, str], names: Sequence[str], tastes: Sequence[Taste]) -> Element | None:
+def _tastes(described: Mapping[str, str], names: Sequence[str], tastes: Sequence[Taste], count: int) -> Element | None:
     if not tastes:
         return None
     has_shares = any(math.isfinite(each.share) for each in tastes)
@@ -270,7 +270,8 @@ def _tastes(described: Mapping[str, str], names: Sequence[str], tastes: Sequence
         rows[-1].append(_in_errors(each.score))
     shares = [f"players below {names[0]}"] if has_shares else []
     shown = table("The most different features", ("feature", "what it is", *names, *shares, "in errors"), rows)
-    lead = f"By differences in standard errors, above 0 where {names[0]} values a feature more."
+    lead = f"By differences in standard errors, above 0 where {names[0]} values a feature more. By chance "
+    lead += f"{0.05 * count:.0f} of {counted(count, 'feature')} differ by 2 errors or more."
     return section("tastes", "Where tastes differ", paragraph(lead), shown)
 
 
