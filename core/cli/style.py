@@ -364,7 +364,8 @@ def _periods(style: Any, person: PersonGames, periods: int) -> list[tuple[str, L
 
 def _interval(values: tuple[float, float, float], digits: int = 3) -> str:
     mean, low, high = values
-    return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+    reach = f" ({low:+.{digits}f} to {high:+.{digits}f})" if low == low else ""
+    return f"{mean:+.{digits}f}{reach}"
 
 
 def _prediction_table(predictions: Sequence[Foretelling], confidence: float) -> Table:

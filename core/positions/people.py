@@ -1,8 +1,9 @@
 """Whose games these are: players' names in game records, spelled in whatever way.
 
-A text stands for a player's whole name, for a family name before a comma (``Kasparov`` for ``Kasparov, Gary``), or is a
-pattern with ``*`` and ``?``; upper and lower case do not matter. The same text may catch several people, so whoever
-asks for one is shown what was caught, and which names near it were not.
+A text stands for a player's whole name or family name (``Kasparov`` for ``Kasparov, Gary`` and ``Garry Kasparov``: what
+stands before a comma, else the first or the last word), or is a pattern with ``*`` and ``?``; upper and lower case do
+not matter. The same text may catch several people, so whoever asks for one is shown what was caught, and which names
+near it were not.
 """
 
 import fnmatch
@@ -43,9 +44,16 @@ def is_meant(wanted: Iterable[str]) -> Callable[[str], bool]:
 
     def meant(name: str) -> bool:
         folded = name.strip().casefold()
-        return folded in texts or folded.partition(",")[0].rstrip() in texts or any(match(folded) for match in patterns)
+        return folded in texts or not texts.isdisjoint(_families(folded)) or any(match(folded) for match in patterns)
 
     return meant
+
+
+def _families(name: str) -> set[str]:
+    """Give what may be the family name of a name: before a comma, else the first or the last word."""
+    family, comma, _ = name.partition(",")
+    words = name.split()
+    return {family.rstrip()} if comma or not words else {words[0], words[-1]}
 
 
 def of_players(records: GameRecords, wanted: Iterable[str]) -> dict[str, NDArray[np.bool_]]:
@@ -72,9 +80,10 @@ def near_names(names: Iterable[str], wanted: Iterable[str]) -> list[str]:
     texts = {re.sub(r"[*?\[\]]", "", text).strip().casefold().partition(",")[0] for text in wanted} - {""}
 
     def near(name: str) -> bool:
-        family = name.strip().casefold().partition(",")[0]
         return any(
-            family.startswith(text[:5]) or SequenceMatcher(None, family, text).ratio() >= _NEAR for text in texts
+            family.startswith(text[:5]) or SequenceMatcher(None, family, text).ratio() >= _NEAR
+            for family in _families(name.strip().casefold())
+            for text in texts
         )
 
     return sorted(name for name in names if not meant(name) and near(name))

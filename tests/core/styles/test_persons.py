@@ -44,7 +44,11 @@ def path(tmp_path: Path) -> Path:
         ("Kasparov", "Kasimdzhanov, Rustam", False),
         ("*sparov*", "Kasparova, Nona", True),
         ("Tastet Marc", "Tastet Marc", True),
-        ("Tastet", "Tastet Marc", False),
+        ("Tastet", "Tastet Marc", True),
+        ("Kasparov", "Garry Kasparov", True),
+        ("Gary", "Kasparov, Gary", False),
+        ("", "", True),
+        ("Kasparov", "", False),
         ("Tastet*", "Tastet Marc", True),
     ],
 )
