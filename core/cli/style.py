@@ -287,7 +287,9 @@ def learn(
         "predictions": [_prediction_json(one, confidence) for one in predictions],
         "weights": {
             name: {"weight": float(weight), "error": float(error)}
-            for name, weight, error in zip(style.model.names, style.model.weights, style.model.errors(), strict=True)
+            for name, weight, error in zip(
+                style.model.names, style.model.weights, style.model.cautious_errors(), strict=True
+            )
         },
     }
     _show(data, (*person.told(), *tables, f"wrote {output}"), page, report)

@@ -98,6 +98,14 @@ class ChoiceModel:
         """Return the standard errors of the weights, float64 [k]: by game, or ``naive``."""
         return np.sqrt(np.diag(self.naive_covariance if naive else self.covariance))
 
+    def cautious_errors(self) -> Vector:
+        """Return the greater of both standard errors of each weight, float64 [k].
+
+        The games say nothing of what they hardly have, and a weight that a precision holds would seem exact by game. As
+        if choices were independent, its error is then about what the precision allows.
+        """
+        return np.maximum(self.errors(), self.errors(naive=True))
+
 
 @kernel
 def _write_chances(features: Any, starts: Any, weights: Any, odds: Any) -> None:

@@ -123,7 +123,8 @@ class Style:
         """Make an ordinary evaluation, of which ``told`` says where it comes from.
 
         Its values are log odds of choices. Under the logistic link they are played and graded as log odds of winning,
-        whose order is the same. The coefficients are what was fitted, the same in all phases, with errors by game.
+        whose order is the same. The coefficients are what was fitted, the same in all phases, with
+        :meth:`cautious errors <.ChoiceModel.cautious_errors>`.
         """
         learning, model = self.moves.learning, self.model
         told = {"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games", **told}
@@ -132,7 +133,7 @@ class Style:
         factor = model.weights[0] * evaluator_of(self.prior).steps_per_unit
         scaled = self.prior.with_weights(self.prior.weights * factor)
         changed = dict(zip(model.names[1:], model.weights[1:], strict=True))
-        errors = dict(zip(model.names[1:], model.errors()[1:], strict=True))
+        errors = dict(zip(model.names[1:], model.cautious_errors()[1:], strict=True))
         own = {learning.features[at].name: scaled.linear_weights[:, place] for place, at in enumerate(scaled.linear)}
         names = [*own, *(name for name in changed if name not in own)]
         phases = len(learning.phases)
@@ -153,7 +154,7 @@ class Style:
 def evaluation_of(learning: Learning, model: ChoiceModel, told: Mapping[str, str]) -> LinearEvaluation:
     """Make an evaluation of a model without a prior, the same in all phases; see :meth:`Style.evaluation`."""
     phases = len(learning.phases)
-    fitted = np.stack([np.append(model.weights, 0.0), np.append(model.errors(), np.nan)]).astype(np.float32)
+    fitted = np.stack([np.append(model.weights, 0.0), np.append(model.cautious_errors(), np.nan)]).astype(np.float32)
     return LinearEvaluation(
         learning,
         np.zeros(phases, np.float32),

@@ -114,7 +114,9 @@ def test_a_style_on_top_of_an_evaluation_is_a_multiple_of_it_and_what_features_a
     np.testing.assert_allclose(evaluation.sums(first), expected, rtol=0.02, atol=0.3)
     assert len(after) == min(count, len(moves.choices.features))
     known = coefficients_of(evaluation)
-    for name, weight, error in zip(moves.names[1:], style.model.weights[1:], style.model.errors()[1:], strict=True):
+    for name, weight, error in zip(
+        moves.names[1:], style.model.weights[1:], style.model.cautious_errors()[1:], strict=True
+    ):
         assert known[name] == pytest.approx((weight, error), rel=1e-5)
     with pytest.raises(BadInputError, match="the prior has other features"):
         learn_style(load_learning("chess"), played, rows_in(played), LEAVES, prior=prior)
@@ -125,7 +127,7 @@ def test_styles_are_saved_with_their_errors(tmp_path: Path) -> None:
     style.evaluation({"player": "one"}).save(tmp_path / "one.npz")
     loaded = LinearEvaluation.load(tmp_path / "one.npz")
     known = coefficients_of(loaded)
-    for name, weight, error in zip(NAMES, style.model.weights, style.model.errors(), strict=True):
+    for name, weight, error in zip(NAMES, style.model.weights, style.model.cautious_errors(), strict=True):
         assert known[name] == pytest.approx((weight, error), rel=1e-5)
 
 
@@ -295,6 +297,20 @@ def test_matched_openings_are_the_same_for_all() -> None:
     found = {(each.games, each.matched): each for each in accuracies(known, 3, (1,))}
     assert found[1, True].share == pytest.approx(1 / 3)
     assert found[1, False].share > 0.4
+
+
+def test_what_games_hardly_have_is_not_taken_for_exact(learning: Learning) -> None:
+    choices = style_of(1, 10).moves.choices
+    rare = np.zeros((len(choices.features), 1), np.int16)
+    rare[choices.starts[:3]] = 1
+    moves = evolve(
+        style_of(1, 10).moves,
+        names=(*NAMES, "rare"),
+        choices=choices._replace(features=np.concatenate([choices.features, rare], axis=1)),
+    )
+    model = fit_moves(moves)
+    assert model.errors()[-1] < 0.7 < model.cautious_errors()[-1] < 1.01
+    np.testing.assert_allclose(model.cautious_errors()[:-1], model.errors()[:-1], rtol=0.35)
 
 
 def test_comparable_are_those_of_like_rating() -> None:
