@@ -118,20 +118,20 @@ def _features(style: LinearEvaluation, found: _Found, order: Sequence[str], shar
             share = shares.get(name, math.nan)
             rows[-1].append("–" if math.isnan(share) else f"{share:.0%}")
     header = ("feature", "what it is", "value ± error", "in errors", *(["players below"] if shares else []))
-    examples = [features[name].example for name in order[:_PICTURED]]
+    examples = [features[name].example for name in order]
     boards = [_board(game, game.parse_position(text)) if text else None for text in examples]
-    is_drawn = any(board is not None for board in boards)
-    shown = [
-        [*cells, element("div", board, style="width:116px")] if is_drawn else cells
-        for cells, board in zip(rows, boards, strict=False)
-    ]
+    if any(board is not None for board in boards):
+        header = (*header, "example")
+        for row, board in zip(rows, boards, strict=True):
+            row.append(element("div", board, style="width:116px"))
+    shown = rows[:_PICTURED]
     lead = "By coefficients in standard errors. A board shows a position in which the feature is above 0."
     return section(
         "features",
         "Strongest tastes",
         paragraph(lead),
-        table("The strongest features", (*header, "example") if is_drawn else header, shown),
-        details("All features", table("All features", header, rows)) if len(rows) > len(shown) else None,
+        table("The strongest features", header, shown),
+        details("Other features", table("Other features", header, rows[_PICTURED:])) if len(rows) > _PICTURED else None,
     )
 
 

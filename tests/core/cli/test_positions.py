@@ -152,7 +152,8 @@ def test_players_are_found_by_pattern_and_shown(othello: Game) -> None:
         ({"ann*"}, {"Ann Smith": 3, "ANNE (x)": 2}),
         ({"cy"}, {"Cy": 4}),
         ({"bob [Y]", "*(X)"}, {"Bob [y]": 2, "ANNE (x)": 2}),
-        ({"ann"}, {}),
+        ({"ann"}, {"Ann Smith": 3}),
+        ({"an"}, {}),
     ):
         counts = LabelCounts()
         selection = Selection(players=frozenset(players))
@@ -177,7 +178,8 @@ def test_players_that_were_caught_are_printed(shared: Path, tmp_path: Path, run:
     out = run(*command, "*a*")
     assert out.count(" games of ") == 20
     assert "and those of " in out
-    assert "'*part of a name*' finds more" in run.fails(*command, "nakajima")
+    assert "'*part of a name*' finds more" in run.fails(*command, "nakajim")
+    assert run.json(*command, "nakajima")["players"]["Nakajima Tetsuya"] == 7
 
 
 @pytest.mark.shared
