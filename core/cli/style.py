@@ -761,7 +761,7 @@ def _settings_text(task: Any) -> str:
     search = f"searches of {max(task.settings.depth, 0)} plies"
     quiet = f" with {task.settings.quiescence}" if task.settings.quiescence else ""
     plies = f"plies {task.settings.plies[0]} to {task.settings.plies[1]}"
-    return f"{task.games:,} training games of each, {plies}, {search}{quiet}; {rates}, momentum {how.momentum:g}."
+    return f"{task.games:,} training games of each, {plies}, {search}{quiet}; {rates}."
 
 
 def _many(
