@@ -221,6 +221,8 @@ def learn(
 
     if not players:
         raise BadInputError("--of-player says whose style it is; it is missing")
+    if learner == "differences" and (prior != "none" or periods > 1 or among or report):
+        raise BadInputError("--prior, --periods, --among and --report go with --learner choice")
     check_outputs(output, report)
     game = files.game()
     learning = how.learning(game)
@@ -309,12 +311,12 @@ def _by_differences(
     from glem.core.compiling.columns import rows_of
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.evaluation.links import LOGISTIC
+    from glem.core.styles.chosen_moves import starts_of_games
     from glem.core.styles.temporal_difference import SearchedValues, learn_by_search
 
     begin, held = _first_weights(settings.features, fixed)
     values = SearchedValues(learning, settings.features, constants.scale, settings.depth, settings.quiescence)
-    starts = np.searchsorted(played.record[rows], np.unique(played.record[rows]))
-    starts = np.append(starts, len(rows)).astype(np.int64)
+    starts = starts_of_games(played.record[rows])
     positions = rows_of(played.positions, rows)
     course = learn_by_search(values, positions, starts, begin, held, constants, display_progress())
     phases = len(learning.phases)
@@ -376,9 +378,8 @@ def _prediction_table(predictions: Sequence[Foretelling], confidence: float) -> 
     for one in predictions:
         share, low, high = one.share_of_best(confidence)
         less = "" if one is own or own is None else _interval(own.per_move(one, confidence))
-        rows.append(
-            (one.name, _interval(one.per_move(None, confidence)), less, f"{share:.1%} ({low:.1%} to {high:.1%})")
-        )
+        foretold = f"{share:.1%} ({low:.1%} to {high:.1%})" if low == low else f"{share:.1%}"
+        rows.append((one.name, _interval(one.per_move(None, confidence)), less, foretold))
     games = counted(len(predictions[0].moves), "unseen game") if predictions else "no unseen game"
     moves = int(predictions[0].moves.sum()) if predictions else 0
     return Table(
@@ -703,6 +704,10 @@ def experiment(
 
     if len(players) < 2:
         raise BadInputError("--of-player must be given for two players or more")
+    if len(players) == 2 and prior != "none":
+        raise BadInputError("with two players there is no --prior: what they have in common is learned of them")
+    if len(players) > 2 and report is not None:
+        raise BadInputError("--report goes with two players; of more, --json has all that is found")
     check_outputs(report)
     game = files.game()
     learning = how.learning(game)
@@ -719,7 +724,11 @@ def experiment(
         "events": list(events), "features": list(settings.features), "plies": list(settings.plies),
         "depth": settings.depth, "quiescence": settings.quiescence, "prior": prior, "seed": seed,
         "training_games": training_games, "td": list(td), "fixed": list(fixed), "leeway": settings.leeway,
+        "refits": settings.refits,
     }  # fmt: skip
+    if len(players) > 2:
+        # Games to guess are taken before those to learn from.
+        mark |= {"test_games": test_games, "prior_file": file_digest(prior) if Path(prior).is_file() else ""}
     told: list[str | Table] = [line for person in persons for line in person.told()]
     with run_folder(Path(output), mark, keep=True, mark="run.json") as folder:
         if len(players) == 2:

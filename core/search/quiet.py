@@ -209,6 +209,11 @@ class LeafSearch:
         return columns, plies, scores
 
 
+def leaf_signs(plies: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Tell whether the side to move at a leaf is that of its position, int16 [N]: 1, also for no leaf, or -1."""
+    return np.where((plies > 0) & (plies % 2 == 1), -1, 1).astype(np.int16)
+
+
 def settled_positions(evaluation: LinearEvaluation, positions: Any) -> tuple[Any, NDArray[np.int16]]:
     """Follow quiescence alone from N positions, given as a position of columns; see :meth:`LeafSearch.leaves`."""
     if "tactical_moves" not in evaluation.learning.game.search_functions:

@@ -16,7 +16,7 @@ from glem.core.compiling.columns import rows_of
 from glem.core.features.learning import Learning
 from glem.core.positions.replay import Replay
 from glem.core.positions.successors import successors_of
-from glem.core.search.quiet import LeafSearch
+from glem.core.search.quiet import LeafSearch, leaf_signs
 from glem.core.styles.choice_model import Choices, ChoiceSample, chances_of
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -44,6 +44,11 @@ def own_moves(replay: Replay, side: NDArray[np.int8], plies: tuple[int, int] | N
     if plies is not None:
         chosen &= (replay.ply >= plies[0]) & (replay.ply <= plies[1])
     return np.flatnonzero(chosen)
+
+
+def starts_of_games(record: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each game begins among rows in order, given by their games, and where the last ends: int64 [G + 1]."""
+    return np.concatenate([[0], np.flatnonzero(np.diff(record)) + 1, [len(record)]]).astype(np.int64)
 
 
 @define(frozen=True, eq=False)
@@ -187,8 +192,8 @@ def _features(
     own: list[NDArray[Any]] = []
     if search is not None:
         after, plies, scores = search.leaves(after)
-        # An odd number of plies on, whoever has moved is to move again; -1 stands for no leaf.
-        sign = np.where((plies > 0) & (plies % 2 == 1), 1, -1).astype(np.int16)[:, None]
+        # Whoever has moved is not who is to move in the position.
+        sign = -leaf_signs(plies)[:, None]
         own = [-scores[:, None]] if scored else []
     values = [learning.features.values(after)[:, items] * sign] if items else []
     return np.concatenate([*own, *values], axis=1).astype(np.int16)

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from glem.core.compiling.columns import position_at
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.positions.replay import Replay
-from glem.core.search.quiet import LeafSearch
+from glem.core.search.quiet import LeafSearch, leaf_signs
 from glem.core.styles.choice_model import chances_of
 from glem.core.styles.chosen_moves import ChosenMoves
 from glem.core.tasks.progress import SILENT, Progress
@@ -37,7 +37,7 @@ def evaluated_moves(
 
     def values(after: Any) -> NDArray[Any]:
         leaves, plies, _ = search.leaves(after)
-        signs = np.where((plies > 0) & (plies % 2 == 1), 1, -1)
+        signs = -leaf_signs(plies)
         return np.stack([signs * style.sums(leaves) for style in styles], axis=1)
 
     names = tuple(str(number) for number in range(len(styles)))

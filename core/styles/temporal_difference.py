@@ -20,7 +20,7 @@ from glem.core.evaluation.integers.recomputing import recomputing_evaluator
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.learning import Learning
-from glem.core.search.quiet import LeafSearch
+from glem.core.search.quiet import LeafSearch, leaf_signs
 from glem.core.tasks.progress import SILENT, Progress
 
 _LARGEST_WEIGHT = 32767
@@ -261,8 +261,8 @@ class SearchedValues:
         steps = self._scale * self._search.searcher.evaluator.steps_per_unit
         self._table[:] = np.clip(np.rint(weights * steps), -_LARGEST_WEIGHT, _LARGEST_WEIGHT)
         leaves, plies, _ = self._search.leaves(positions)
-        signs = np.where((plies > 0) & (plies % 2 == 1), -1.0, 1.0)
-        return np.asarray(signs[:, None] * self._learning.features.values(leaves)[:, self._items], np.float64)
+        signs = leaf_signs(plies)[:, None]
+        return np.asarray(signs * self._learning.features.values(leaves)[:, self._items], np.float64)
 
 
 def learn_by_search(

@@ -21,9 +21,9 @@ from glem.core.files.atomic import atomic_path
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
-from glem.core.search.quiet import LeafSearch
+from glem.core.search.quiet import LeafSearch, leaf_signs
 from glem.core.styles.choice_model import fit_choices, typical_changes
-from glem.core.styles.chosen_moves import ChosenMoves, own_moves
+from glem.core.styles.chosen_moves import ChosenMoves, own_moves, starts_of_games
 from glem.core.styles.persons import PersonGames
 from glem.core.styles.styles import (
     Foretelling,
@@ -220,10 +220,8 @@ class Study:
         """Features at the leaves of a person's own positions, float64 [N, k], and where games begin: int64 [G + 1]."""
         leaves, plies, _ = self.search(pool).leaves(rows_of(played.positions, rows))
         items = [self.learning.features.index(name) for name in self.settings.features]
-        signs = np.where((plies > 0) & (plies % 2 == 1), -1.0, 1.0)
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(played.record[rows])) + 1, [len(rows)]])
-        features = np.asarray(signs[:, None] * self.learning.features.values(leaves)[:, items], np.float64)
-        return features, starts.astype(np.int64)
+        features = leaf_signs(plies)[:, None] * self.learning.features.values(leaves)[:, items]
+        return features.astype(np.float64), starts_of_games(played.record[rows])
 
     def scored(self, played: Replay, rows: NDArray[np.int64]) -> ChosenMoves:
         """Make the same moves with the scores of the reference alone."""

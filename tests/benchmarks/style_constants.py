@@ -18,7 +18,7 @@ from glem.core.compiling.columns import rows_of
 from glem.core.game.game import load_game
 from glem.core.positions.reading import read_all_records
 from glem.core.positions.replay import replay
-from glem.core.styles.chosen_moves import own_moves
+from glem.core.styles.chosen_moves import own_moves, starts_of_games
 from glem.core.styles.persons import PersonGames, between, person_of
 from glem.core.styles.styles import learning_of_styles
 from glem.core.styles.temporal_difference import SearchedValues, TemporalDifference, differences_of, learn_by_search
@@ -46,8 +46,7 @@ def positions_of(person: PersonGames, side: Any) -> tuple[Any, Any]:
     """Positions in which a side is to move, and where each game begins."""
     played = replay(load_game("chess"), person.records)
     rows = own_moves(played, side, PLIES)
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(played.record[rows])) + 1, [len(rows)]]).astype(np.int64)
-    return rows_of(played.positions, rows), starts
+    return rows_of(played.positions, rows), starts_of_games(played.record[rows])
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from glem.core.compiling.columns import rows_of
 from glem.core.features.learning import load_learning
-from glem.core.styles.chosen_moves import ChosenMoves, own_moves
+from glem.core.styles.chosen_moves import ChosenMoves, own_moves, starts_of_games
 from glem.core.styles.temporal_difference import TemporalDifference, differences_of, learn_differences
 from tests.core.styles.test_chosen_moves import NAMES, USUAL, games_of, learned, moves_of, weights_of
 
@@ -30,9 +30,8 @@ def positions_of(which: int, games: int, seed: int) -> tuple[NDArray[Any], NDArr
     learning = load_learning("othello")
     played = games_of(learning, (weights_of(which, SPREAD), USUAL), games, seed)
     rows = own_moves(played, np.ones(games, np.int8))
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(played.record[rows])) + 1, [len(rows)]])
     features = learning.features.values(rows_of(played.positions, rows))
-    return features[:, [learning.features.index(name) for name in NAMES]], starts.astype(np.int64)
+    return features[:, [learning.features.index(name) for name in NAMES]], starts_of_games(played.record[rows])
 
 
 def differences(which: int, seed: int) -> NDArray[np.float64]:

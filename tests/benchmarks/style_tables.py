@@ -16,7 +16,7 @@ from glem.core.game.game import load_game
 from glem.core.positions.reading import read_all_records
 from glem.core.positions.replay import replay
 from glem.core.search.quiet import STATIC
-from glem.core.styles.chosen_moves import own_moves
+from glem.core.styles.chosen_moves import own_moves, starts_of_games
 from glem.core.styles.persons import person_of
 from glem.core.styles.styles import StyleSettings, learn_style, learning_of_styles
 from glem.core.styles.temporal_difference import SearchedValues, TemporalDifference, learn_by_search
@@ -39,7 +39,7 @@ def main() -> None:
     settings = StyleSettings(learning.linear, depth=STATIC)
     values = SearchedValues(learning, learning.linear, TemporalDifference().scale, 3, "captures-and-checks")
     begin, fixed = np.where(np.arange(140) == 0, 25.0, 1.0), np.arange(140) == 0
-    starts = np.append(np.searchsorted(played.record[rows], np.unique(played.record[rows])), len(rows)).astype(np.int64)
+    starts = starts_of_games(played.record[rows])
     every = np.resize(np.arange(len(played.record)), POSITIONS)
 
     def learn(count: int) -> Any:

@@ -142,3 +142,13 @@ def test_what_cannot_be_is_told(games: str, learned: list[str], tmp_path: Path, 
         "style", "experiment", games, "--of-player", "Taker", "-o", str(tmp_path / "f")
     )
     assert not (tmp_path / "x.npz").exists()
+
+
+def test_options_that_would_do_nothing_are_refused(games: str, tmp_path: Path, terminal: Terminal) -> None:
+    learn = ("style", "learn", games, "--of-player", "Taker", "-o", str(tmp_path / "x.npz"), "--learner", "differences")
+    for option in (("--prior", "default"), ("--periods", "2"), ("--among", "y.npz"), ("--report", str(tmp_path / "p"))):
+        assert "go with --learner choice" in terminal.fails(*learn, *option)
+    two = ("style", "experiment", games, "--of-player", "Taker", "--of-player", "Pusher", "-o", str(tmp_path / "f"))
+    assert "there is no --prior" in terminal.fails(*two, "--prior", "default")
+    assert "goes with two players" in terminal.fails(*two, "--of-player", "Drifter", "--report", str(tmp_path / "p"))
+    assert not (tmp_path / "f").exists()
