@@ -390,6 +390,7 @@ def tune(
     even_within: float | None = None,
     held_out: float = 0.05,
     seed: int = 0,
+    format: str | None = None,  # noqa: A002 # the word of the command line
     skip_bad: bool = False,
     on_disk: bool = False,
     output: Path_ | None = None,
@@ -433,6 +434,8 @@ def tune(
         Share of games for early stopping; 0 fits to the last iteration.
     seed
         Chooses these games, and random positions.
+    format
+        Name of the files' format, if their names and content do not tell.
     skip_bad
         Leave bad game records out.
     on_disk
@@ -495,6 +498,7 @@ def tune(
                 chosen,
                 quiet=quiet and not settle,
                 settle=begin.value if settle else None,
+                format=format,
                 skip_bad=skip_bad,
                 observe=summaries.append,
                 progress=progress,

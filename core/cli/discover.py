@@ -10,6 +10,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     "discover positions.parquet --within patterns --sequential --sample 100000 -o found",
 )
 @click.argument("positions", type=click.Path(dir_okay=False))
+@options.file_format
+@options.skip_bad
 @options.output("Folder for the results.", is_folder=True)
 @options.choice("--within", ["all", "patterns"], "Combine all features, or those of one pattern at a time.")
 @options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
@@ -62,22 +65,35 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
 @options.seed
 @options.jobs
 @options.as_json
-def command(positions: str, output: str, groups: str | None, **how: Any) -> None:
-    """Mine configurations and patterns from scored POSITIONS (Parquet), fit their weights, write a report.
+def command(
+    positions: str, file_format: str | None, skip_bad: bool, output: str, groups: str | None, **how: Any
+) -> None:
+    """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.
+
+    POSITIONS are a Parquet file of "glem positions", or another file of positions with scores or results.
 
     Interrupted or killed, the same command continues.
     """
     from pathlib import Path
 
+    from glem.core.cli.display import tell
+    from glem.core.cli.game_choice import choose_game
     from glem.core.discovery.discovery import RESULTS
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
-    from glem.core.positions.files import read_positions
+    from glem.core.positions.positions import Positions
+    from glem.core.positions.reading import stream_scored
     from glem.functions import discover
 
     started, folder = time.monotonic(), Path(output)
     check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
+    game = choose_game(None, files=[positions], format=file_format)
+    left_out: list[str] = []
+    parts = stream_scored(game, positions, format=file_format, skip_bad=skip_bad, problems=left_out.extend, remark=tell)
+    sets = [*parts]
+    if left_out:
+        tell(f"{counted(len(left_out), 'bad record')} skipped, the first: {left_out[0]}")
     found = discover(
-        read_positions(positions),
+        Positions.concatenate(sets, renumber=False),
         folder,
         groups=groups.split(",") if groups else (),
         provenance={FITTED_FILES: fitted_files_text([positions])},

@@ -12,6 +12,7 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
 )
 @click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EVALUATION...")
 @click.argument("positions", type=click.Path(dir_okay=False))
+@options.file_format
+@options.skip_bad
 @options.output("Write the value of every position (.npy).", required=False)
 @options.jobs
 @options.as_json
-def command(models: tuple[str, ...], positions: str, output: str | None, jobs: int) -> None:
-    """Errors of each EVALUATION on the scored POSITIONS (Parquet): root mean square, mean absolute and mean, by phase.
+def command(
+    models: tuple[str, ...], positions: str, file_format: str | None, skip_bad: bool, output: str | None, jobs: int
+) -> None:
+    """Errors of each EVALUATION on scored POSITIONS: root mean square, mean absolute and mean, by phase.
+
+    POSITIONS are a Parquet file of "glem positions", or another file of positions with scores or results.
 
     Where POSITIONS is a choice set ("glem label --choices"), the first tables have the mean choice error: the score
     of the best move less that of the move that EVALUATION would choose.
@@ -37,46 +44,47 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
 
     Every position counts with its weight; that of a merged one is the number of equal positions.
 
-    The positions are read in chunks: memory does not grow with their number.
+    The positions are read in chunks: memory does not grow with their number, but for the values of -o.
     """
-    from contextlib import ExitStack
-
     import attrs
     import numpy as np
 
+    from glem.core.cli.game_choice import choose_game
     from glem.core.evaluation.choices import CHOICES, choice_errors
     from glem.core.evaluation.named import load_value
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
-    from glem.core.game.game import load_game
     from glem.core.game.optional_operations import plies_left_of
-    from glem.core.positions.files import read_header, stream_positions
+    from glem.core.positions.reading import stream_scored
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
-    given = read_header(positions)
-    game = load_game(given.game)
+    game = choose_game(None, files=[positions], format=file_format, evaluations=models)
     evaluations = {model: load_value(model, game) for model in models}
     units = {evaluation.unit for evaluation in evaluations.values()}
     if len(units) > 1:
         raise BadInputError(f"the models have different units, evaluate them apart: {', '.join(sorted(units))}")
     first = next(iter(evaluations.values()))
     learning = first.learning
-    count, has_choices = given.count, given.label_kind == CHOICES
-    if count == 0:
-        raise BadInputError(f"{positions}: holds no positions")
     by_phase = {model: ErrorSums(len(learning.phases)) for model in models}
     by_moves = {model: ErrorSums() for model in models} if "plies_left" in game.search_rules else {}
     choices: list[list[Any]] = []
-    with ExitStack() as stack:
-        file = None
-        if output is not None:
-            file = stack.enter_context(stack.enter_context(atomic_path(output)).open("wb"))
-            header = {"descr": "<f4", "fortran_order": False, "shape": (count,)}
-            np.lib.format.write_array_header_1_0(file, header)
-        task = stack.enter_context(display_progress()("evaluate", count))
-        for chunk in stream_positions(positions, game=game):
+    written: list[Any] = []
+    remarks: list[str] = []
+    left_out: list[str] = []
+    count, has_choices = 0, False
+    with display_progress()("evaluate", 1) as task:
+        for chunk in stream_scored(
+            game,
+            positions,
+            format=file_format,
+            skip_bad=skip_bad,
+            problems=left_out.extend,
+            remark=remarks.append,
+        ):
+            count, has_choices = count + len(chunk), chunk.label_kind == CHOICES
+            task.note(f"{count:,} positions")
             label = first.labels_of(chunk.label)
             phase = learning.phases.of(chunk.positions)
             moves = plies_left_of(game, chunk.positions) if by_moves else phase
@@ -87,15 +95,20 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
                 if by_moves:
                     by_moves[model].add(predicted, label, moves, chunk.weight)
                 values.append(predicted)
-                if file is not None:
-                    file.write(predicted.astype("<f4").tobytes())
+            if output is not None:
+                written.append(values[0].astype("<f4"))
             if has_choices:
                 over = np.array([game.is_over(chunk[row]) for row in range(len(chunk))])
                 # What is over needs no evaluation.
                 final = [evaluation.final_values(chunk.label) for evaluation in evaluations.values()]
                 values = [np.where(over, known, predicted) for known, predicted in zip(final, values, strict=True)]
                 choices.append([chunk.label, chunk.record, phase, moves, *values])
-            task.advance(len(chunk))
+        task.advance()
+    if count == 0:
+        raise BadInputError(f"{positions}: holds no positions{f', {left_out[0]}' if left_out else ''}")
+    if output is not None:
+        with atomic_path(output) as path, path.open("wb") as file:
+            np.save(file, np.concatenate(written))
     phases = (*learning.phases.names, "all")
     report = {"unit": first.unit, "phases": phases, **_figures(by_phase)}
     tables = [_table(first.unit, "phase", phases, by_phase)]
@@ -114,7 +127,10 @@ def command(models: tuple[str, ...], positions: str, output: str | None, jobs: i
             }
             place["choices"] = {model: attrs.asdict(errors) for model, errors in found.items()}
             tables.insert(number, _choice_table(learning.label_unit, kind, names, found))
-    print_result(report, tables)
+    if left_out:
+        remarks.append(f"{counted(len(left_out), 'bad record')} skipped, the first: {left_out[0]}")
+    report |= {"remarks": remarks}
+    print_result(report, [*tables, *(f"note: {remark}" for remark in remarks)])
 
 
 def _choice_table(unit: str, kind: str, names: Sequence[Any], found: Mapping[str, ChoiceErrors]) -> Table:

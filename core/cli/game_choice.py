@@ -1,7 +1,7 @@
 """Which game a command is about, where nobody has named it: what it is given mostly tells."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from glem.core.errors import BadInputError, GlemError
@@ -11,6 +11,7 @@ from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, load_game
 from glem.core.positions.files import read_header
 from glem.core.positions.game_lines import GAME_LINES, game_in_header
+from glem.core.positions.reading import is_position_file
 
 _HEAD_BYTES = 4096
 
@@ -76,15 +77,16 @@ def choose_game(
 def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
     if not path.is_file():
         raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
-    if path.suffix == ".parquet":
+    if path.suffix == ".parquet" and is_position_file(path):
         return [read_header(path).game]
     with open_bounded(path) as file:
         head = file.read(_HEAD_BYTES)
     own = game_in_header(head)
-    return [own] if own is not None else list(_recognizing(bare_suffix(path), head, format_name, installed))
+    return [own] if own is not None else _recognizing(bare_suffix(path), head, format_name, installed)
 
 
-def _recognizing(suffix: str, head: bytes, format_name: str | None, installed: Iterable[str]) -> Iterator[str]:
+def _recognizing(suffix: str, head: bytes, format_name: str | None, installed: Iterable[str]) -> list[str]:
+    found, by_name = list[str](), list[str]()
     for name in installed:
         try:
             game = load_game(name)
@@ -93,8 +95,11 @@ def _recognizing(suffix: str, head: bytes, format_name: str | None, installed: I
             continue
         formats: list[RecordFormat | PositionFormat] = [*game.record_formats.values(), *game.position_formats.values()]
         if format_name is not None:
-            fits = any(known.name == format_name for known in formats)
-        else:
-            fits = any(suffix in known.suffixes or known.recognizes(head) for known in formats)
-        if fits:
-            yield name
+            if any(known.name == format_name for known in formats):
+                found.append(name)
+        elif any(known.recognizes(head) for known in formats):
+            found.append(name)
+        elif any(suffix in known.suffixes for known in formats):
+            by_name.append(name)
+    # Games share suffixes such as .csv.
+    return found or by_name

@@ -32,7 +32,7 @@ _MOST_ROWS = 12
     "grade games.pgn --evaluation default --evaluation model.npz",
     "grade games.pgn --evaluation model.npz --evaluation model.npz,depth=4,name=deep --report grades.html",
 )
-@options.files("GAMES...", options.skip_bad)
+@options.files("GAMES...", options.file_format, options.skip_bad)
 @options.evaluations(
     "Evaluation file or `default`, with depth=, nodes= or seconds= after a search; `comments`, csv:FILE, "
     "python:MODULE:FUNCTION; an external engine. May be repeated."
@@ -108,7 +108,8 @@ def command(
 ) -> None:
     """Grade evaluations of GAME by how well they predict the results of games (Ban 2012).
 
-    GAMES are game records, or Parquet files of `glem positions --label result`. The grade is the geometric mean of
+    GAMES are game records, positions with results (FEN and EPD lines, CSV, Parquet and the like), or Parquet files of
+    `glem positions --label result`. The grade is the geometric mean of
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
@@ -135,6 +136,7 @@ def command(
         drawishness=[_number(text, "--drawishness", _FEATURES) for text in drawishness],
         tuning=tuning.files,
         tuning_rule=tuning.rule,
+        format=files.format,
         skip_bad=files.skip_bad,
         jobs=jobs,
         observe=None if written is None else written.add,

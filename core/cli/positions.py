@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,10 +72,11 @@ def command(
     seed: int,
     jobs: int,
 ) -> None:
-    """Turn game records, or files of scored positions, into a set of scored positions (Parquet)."""
+    """Turn game records, or files of positions with scores or results, into a set of scored positions (Parquet)."""
     from glem.core.features.learning import load_learning
+    from glem.core.game.game import PositionFormat
     from glem.core.positions.labels import LabelCounts, Selection, frequent_players, label_records
-    from glem.core.positions.reading import read_all_records
+    from glem.core.positions.reading import format_of, read_all_records
 
     if unseen and held_out is None:
         raise BadInputError("--unseen needs --held-out")
@@ -87,10 +88,13 @@ def command(
     check_outputs(*targets)
     game = files.game()
     counts = LabelCounts()
-    if label == "score":
+    found = format_of(game, files.paths[0], files.format)
+    if label == "score" or isinstance(found, PositionFormat):
         if plies or phases or players or minimum_games or errors or per_game:
             raise BadInputError("positions with scores of their own cannot be selected by game, ply or phase")
-        parts = _scored_positions(game, files, counts)
+        if label != "result":
+            label = found.label_kind if isinstance(found, PositionFormat) else label
+        parts = _scored_positions(game, files, label, counts)
     else:
         selection = Selection(
             plies=plies,
@@ -130,21 +134,33 @@ def _numbers(ranges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(sorted({number for first, last in ranges for number in range(first, min(last, 1 << 16) + 1)}))
 
 
-def _scored_positions(game: Game, files: options.GameFiles, counts: LabelCounts) -> Iterator[Positions]:
+def _scored_positions(game: Game, files: options.GameFiles, label: str, counts: LabelCounts) -> Iterator[Positions]:
     from glem.core.files.names import distinct_names
     from glem.core.game.records import MAX_PROBLEMS
-    from glem.core.positions.positions import Positions
-    from glem.core.positions.reading import read_scored_positions
+    from glem.core.positions.reading import stream_scored
+
+    def left_out(problems: Sequence[str]) -> None:
+        counts.skipped += len(problems)
+        counts.problems = (*counts.problems, *problems)[:MAX_PROBLEMS]
+
+    def remark(text: str) -> None:
+        counts.understood = (*counts.understood, text)
 
     with display_progress()("Reading positions", len(files.paths)) as task:
         for file, name in zip(files.paths, distinct_names(files.paths), strict=True):
             task.note(name)
-            for chunk in read_scored_positions(game, file, format=files.format, skip_bad=files.skip_bad):
-                counts.skipped += len(chunk.problems)
-                counts.problems = (*counts.problems, *chunk.problems)[:MAX_PROBLEMS]
-                counts.positions += len(chunk.label)
-                # Each counts as a game of its own, so that equal ones fall on the same side of a split.
-                yield Positions.from_positions(game, chunk.positions, chunk.label, source=name)
+            for part in stream_scored(
+                game,
+                file,
+                format=files.format,
+                skip_bad=files.skip_bad,
+                name=name,
+                label_kind=label,
+                problems=left_out,
+                remark=remark,
+            ):
+                counts.positions += len(part)
+                yield part
             task.advance()
 
 
@@ -201,8 +217,10 @@ def _remarks(counts: LabelCounts) -> list[str]:
         "left out for the size of their errors": (counts.other_errors, "game"),
         "left out, as their games give them no label of this kind": (counts.without_label, "position"),
     }
-    return [f"{counted(count, noun)} {text}".strip() for text, (count, noun) in found.items() if count] + [
-        f"{text}: {count:,}" for text, count in counts.remarks.items()
+    return [
+        *(f"{counted(count, noun)} {text}".strip() for text, (count, noun) in found.items() if count),
+        *(f"{text}: {count:,}" for text, count in counts.remarks.items()),
+        *counts.understood,
     ]
 
 

@@ -25,7 +25,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.command(
     "tune", "tune games.parquet --prior default -o tuned.npz", "tune GAME games.pgn --value-phases one -o tuned.npz"
 )
-@options.files("GAMES...", options.skip_bad, was_option=True)
+@options.files("GAMES...", options.file_format, options.skip_bad, was_option=True)
 @options.evaluation_output
 @options.prior
 @options.patterns(" for a prior without one; none by default")
@@ -60,8 +60,9 @@ _PHASES = click.Choice(["each", "linear", "one"])
 def command(files: options.GameFiles, output: str, **how: Any) -> None:
     """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
 
-    GAMES are game records or Parquet files of `glem positions --label result`; a game counts once, however many of its
-    positions are taken. To fit scores, use `glem fit`.
+    GAMES are game records, positions with results (FEN and EPD lines, CSV, Parquet and the like), or Parquet files of
+    `glem positions --label result`; a game counts once, however many of its positions are taken. To fit scores, use
+    `glem fit`.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
     a folder that ends in .work.
@@ -77,6 +78,7 @@ def command(files: options.GameFiles, output: str, **how: Any) -> None:
     tune(
         files.game(),
         files.paths,
+        format=files.format,
         skip_bad=files.skip_bad,
         output=output,
         progress=display_progress(),

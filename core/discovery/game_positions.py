@@ -24,6 +24,7 @@ def read_game_positions(
     *,
     quiet: bool = False,
     settle: LinearEvaluation | None = None,
+    format: str | None = None,  # noqa: A002 # the word of the command line
     skip_bad: bool = False,
     observe: Callable[[FileSummary], None] | None = None,
     progress: Progress = SILENT,
@@ -37,7 +38,7 @@ def read_game_positions(
     game
         The game.
     files
-        Scored positions (``.parquet``), of which the signs of the labels count, or game records.
+        Positions with results or scores, of which the signs count, or game records.
     rule
         Which positions of each game.
     quiet
@@ -45,6 +46,8 @@ def read_game_positions(
     settle
         In place of each of them that to which quiescence with this evaluation leads from it
         (:mod:`glem.core.search.quiet`).
+    format
+        Name of the files' format, if their names and content do not tell.
     skip_bad
         Leave bad game records out instead of raising.
     observe
@@ -62,7 +65,7 @@ def read_game_positions(
     with progress("Reading", len(files)) as bar:
         for file in files:
             bar.note(Path(file).name)
-            for part in read_selected(game, file, rule, skip_bad=skip_bad):
+            for part in read_selected(game, file, rule, format=format, skip_bad=skip_bad):
                 if isinstance(part, FileSummary):
                     first += part.games
                     summaries.append(part)

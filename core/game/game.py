@@ -125,6 +125,8 @@ class PositionFormat:
     ----------
     read_unscored
         The reader that also hands out positions without a score, their label nan; None where ``read`` serves.
+    label_kind
+        What the scores are: ``score``, or ``result`` where they are results of games.
     """
 
     name: str
@@ -133,6 +135,7 @@ class PositionFormat:
     read: ReadPositions
     recognizes: Callable[[bytes], bool]
     read_unscored: ReadPositions | None = None
+    label_kind: str = "score"
 
 
 @define(frozen=True)

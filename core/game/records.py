@@ -246,12 +246,14 @@ class ScoredPositions(NamedTuple):
     """Positions with scores from outside, N of them.
 
     ``positions`` is a position of columns, ``label`` float32 [N] the score from the side to move's view,
-    ``problems`` holds one line per skipped position.
+    ``problems`` holds one line per skipped position; ``remark`` says how the file was understood, where the reader had
+    to find that out.
     """
 
     positions: Any
     label: NDArray[np.float32]
     problems: tuple[str, ...]
+    remark: str = ""
 
 
 def added_remarks(*parts: Mapping[str, int]) -> Mapping[str, int]:

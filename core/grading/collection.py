@@ -119,6 +119,7 @@ class CollectedPositions:
         rule: SelectionRule,
         *,
         names: Mapping[str | os.PathLike[str], str] | None = None,
+        format: str | None = None,  # noqa: A002 # the word of the command line
         skip_bad: bool = False,
         threads: int = 1,
         observe: Callable[[Positions], None] | None = None,
@@ -138,7 +139,7 @@ class CollectedPositions:
 
         def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[Positions | FileSummary]]:
             name = None if names is None else names[file]
-            return lambda: read_selected(self.game, file, rule, skip_bad=skip_bad, name=name)
+            return lambda: read_selected(self.game, file, rule, format=format, skip_bad=skip_bad, name=name)
 
         with progress("Reading", len(files)) as bar:
             bar.note(Path(files[0]).name if files else "")
@@ -245,6 +246,7 @@ def grade_collection(
     drawishness: Sequence[float | str | None] = (None,),
     tuning: Files = (),
     tuning_rule: SelectionRule | None = None,
+    format: str | None = None,  # noqa: A002 # the word of the command line
     skip_bad: bool = False,
     jobs: int = 1,
     observe: Callable[[Positions], None] | None = None,
@@ -257,7 +259,7 @@ def grade_collection(
     game
         The game.
     files
-        Scored positions (``.parquet``), of which the signs of the labels count, or game records.
+        Positions with results or scores, of which the signs count, or game records.
     scorers
         What is graded, of distinct names.
     rule
@@ -273,6 +275,8 @@ def grade_collection(
         each part to the others.
     tuning_rule
         Which of their positions; ``rule`` if None.
+    format
+        Name of the files' format, if their names and content do not tell.
     skip_bad
         Leave bad records out instead of stopping.
     jobs
@@ -305,6 +309,7 @@ def grade_collection(
     every = [*tuning, *files]
     reading: dict[str, Any] = {
         "names": dict(zip(every, distinct_names(every), strict=True)),
+        "format": format,
         "skip_bad": skip_bad,
         "threads": max(1, jobs),
         "progress": progress,
@@ -421,6 +426,11 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
         )
     if counts.unknown_ply:
         found.append(f"{counted(counts.unknown_ply, 'position')} of unknown ply, not left out for it")
+    if counts.alone:
+        found.append(
+            f"{counted(counts.alone, 'position')} that tell no game, each taken as one: of several of one game, which "
+            "have one result, standard errors and p are too small"
+        )
     if counts.without_result:
         found.append(f"{counted(counts.without_result, 'game')} without a result left out")
     return found + reading_remarks(summaries)

@@ -123,6 +123,8 @@ class LabelCounts:
         Reader's reasons for skipped records, at most 100.
     remarks
         What else the readers told, and of how many games (``GameRecords.remarks``).
+    understood
+        How readers understood files, where they had to find out.
     """
 
     records: int = 0
@@ -136,6 +138,7 @@ class LabelCounts:
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = field(factory=dict)
     players: Mapping[str, int] = field(factory=dict)
+    understood: tuple[str, ...] = ()
 
     def add(self, other: LabelCounts) -> None:
         """Add the counts of another part."""

@@ -14,11 +14,13 @@ from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
 from glem.core.game.game import Game, PositionFormat, RecordFormat
 from glem.core.game.records import CHUNK_SIZE, GameRecords, ScoredPositions
 from glem.core.positions.game_lines import GAME_LINES
+from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 T = TypeVar("T")
 
 _HEAD_BYTES = 4096
+_LONGEST_DESCRIPTION = 1 << 26
 
 
 def _chunks(
@@ -41,10 +43,31 @@ def _chunks(
         yield nothing(str(error))
 
 
+def format_of(game: Game, path: str | os.PathLike[str], name: str | None = None) -> RecordFormat | PositionFormat:
+    """Find the format of a file of game records or of scored positions.
+
+    Raises
+    ------
+    BadInputError
+        No such file or format, or nothing tells which it is.
+    """
+    source = Path(path)
+    formats = {**game.position_formats, **record_formats(game)}
+    _check_arguments(source, name, formats, 1, 1)
+    every: list[RecordFormat | PositionFormat] = [*record_formats(game).values(), *game.position_formats.values()]
+    # Formats of both kinds may have one name: then the file tells.
+    named = [known for known in every if known.name == name]
+    if len(named) == 1:
+        return named[0]
+    candidates = {str(place): each for place, each in enumerate(named or every)}
+    chosen: RecordFormat | PositionFormat = _chosen(candidates, source, "game records or positions")
+    return chosen
+
+
 def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
     with open_bounded(path) as file:
         head = file.read(_HEAD_BYTES)
-    if GAME_LINES.name in formats and GAME_LINES.recognizes(head):
+    if GAME_LINES in formats.values() and GAME_LINES.recognizes(head):
         # Whatever the file is called: other formats of the game may have its suffix.
         return GAME_LINES
     suffix = bare_suffix(path)
@@ -55,7 +78,7 @@ def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
         return candidates[0]
     raise BadInputError(
         f"{path}: neither its name nor its first bytes tell which format of {kind} it has; "
-        f"name one of: {', '.join(formats) or 'none'}"
+        f"name one of: {', '.join(known.name for known in formats.values()) or 'none'}"
     )
 
 
@@ -149,6 +172,24 @@ def read_all_records(
             task.advance()
 
 
+def is_position_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a Parquet file as :mod:`glem.core.positions.files` writes them, be it a damaged one.
+
+    A Parquet file ends with its description, the length of that in four bytes, and ``PAR1``.
+    """
+    source = Path(path)
+    if source.suffix.lower() != ".parquet" or not source.is_file():
+        return False
+    with reading(source), source.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 8, 0))
+        length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
+        if magic != b"PAR1" or length > size - 8:
+            return True
+        file.seek(size - 8 - length)
+        return b"glem.positions" in file.read(min(length, _LONGEST_DESCRIPTION))
+
+
 def record_formats(game: Game) -> Mapping[str, RecordFormat]:
     """Return the formats of a game and the one that every game has."""
     return {**game.record_formats, GAME_LINES.name: GAME_LINES}
@@ -179,3 +220,56 @@ def read_scored_positions(
         return ScoredPositions(game.empty_columns(0), np.zeros(0, np.float32), (problem,))
 
     return _chunks(source, formats, format, "scored positions", read, nothing, skip_bad=skip_bad)
+
+
+def stream_scored(
+    game: Game,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 # as in read_records
+    skip_bad: bool = False,
+    name: str | None = None,
+    label_kind: str | None = None,
+    problems: Callable[[Sequence[str]], None] = lambda _: None,
+    remark: Callable[[str], None] = lambda _: None,
+) -> Iterator[Positions]:
+    """Read scored positions of any format, glem's own Parquet among them, part by part.
+
+    Parameters
+    ----------
+    game, path, format, skip_bad
+        As in :func:`read_records`.
+    name
+        What distinguishes the file from others, its own name by default.
+    label_kind
+        What labels are, in place of what the format says.
+    problems
+        Is told what was left out.
+    remark
+        Is told once how the file was understood.
+
+    Raises
+    ------
+    BadInputError
+        As of :func:`read_scored_positions`, or of :func:`~glem.core.positions.files.stream_positions`.
+    """
+    if format is None and is_position_file(path):
+        # Imported late: what reads other files needs no Parquet.
+        from glem.core.positions.files import stream_positions
+
+        yield from stream_positions(path, game=game)
+        return
+    chosen = format_of(game, path, format)
+    if not isinstance(chosen, PositionFormat):
+        raise BadInputError(f"{os.fspath(path)}: holds game records; make positions of them with glem positions")
+    source = Path(path).name if name is None else name
+    told = ""
+    for part in read_scored_positions(game, path, format=chosen.name, skip_bad=skip_bad):
+        problems(part.problems)
+        if part.remark != told:
+            told = part.remark
+            remark(told)
+        # Each counts as a game of its own, so that equal ones fall on the same side of a split.
+        yield Positions.from_positions(
+            game, part.positions, part.label, source=source, label_kind=label_kind or chosen.label_kind
+        )

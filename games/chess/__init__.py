@@ -1,15 +1,38 @@
 """Chess: rules, notations and file formats."""
 
+from functools import partial
+
 import chess
 
-from glem.core.game.game import BoardLayout, Game, RecordFormat
-from glem.games.chess import notation
+from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
+from glem.games.chess import notation, position_lines
 from glem.games.chess.pgn import reading as pgn
 from glem.games.chess.pgn import writing as pgn_writing
 from glem.games.chess.rules import generation, playing, searching
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.player import UCI_PLAYERS
 from glem.games.chess.uci.protocol import UCI
+
+
+def _position_format(name: str, whose: str, view: str | None = None) -> PositionFormat:
+    read = partial(position_lines.read_position_lines, view=view)
+    return PositionFormat(
+        name=name,
+        description=f"Lines or tables (CSV, TSV, Parquet) of a FEN and the result of its game, {whose}.",
+        # Only one of them can be found by its file.
+        suffixes=() if view else (".epd", ".fen", ".csv", ".tsv", ".parquet"),
+        read=read,
+        recognizes=(lambda _: False) if view else position_lines.recognizes,
+        read_unscored=partial(read, unscored=True),
+        label_kind="result",
+    )
+
+
+_POSITION_FORMATS = (
+    _position_format("positions", "White's or the mover's as the first lines tell"),
+    _position_format("positions-white", "White's", position_lines.WHITE),
+    _position_format("positions-mover", "the mover's", position_lines.MOVER),
+)
 
 CHESS = Game(
     name="chess",
@@ -46,6 +69,7 @@ CHESS = Game(
             write=pgn_writing.write_pgn,
         )
     },
+    position_formats={known.name: known for known in _POSITION_FORMATS},
     search_functions=searching.SEARCH_FUNCTIONS,
     quiescence=searching.QUIESCENCE,
     facts={

@@ -68,8 +68,8 @@ _POSITION_FORMATS = (
     ),
     PositionFormat(
         name="table",
-        description="Table with a header line, a column of positions and one of scores.",
-        suffixes=(".csv", ".tsv"),
+        description="Table (CSV, TSV, Parquet) with a column of positions and one of scores.",
+        suffixes=(".csv", ".tsv", ".parquet"),
         read=scored_positions.read_position_table,
         recognizes=scored_positions.TABLE.recognizes,
     ),

@@ -1,7 +1,7 @@
 """Selected positions of files, part by part: of position files, and of game records in any format of the game."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,10 +10,10 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.game.game import Game
+from glem.core.game.game import Game, PositionFormat
 from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
 from glem.core.positions.positions import Positions
-from glem.core.positions.reading import read_records
+from glem.core.positions.reading import format_of, is_position_file, read_records, stream_scored
 from glem.core.positions.replay import first_sides, plies_of_games, positions_before
 from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule, chosen_plies
 from glem.core.tasks.counts import counted
@@ -41,6 +41,8 @@ class FileSummary:
         Why bad records were skipped, at most a hundred lines.
     remarks
         What else the reader told, and of how many games (``GameRecords.remarks``).
+    understood
+        How the reader understood the file, where it had to find out.
     """
 
     games: int
@@ -48,12 +50,14 @@ class FileSummary:
     label_kind: str
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = field(factory=dict)
+    understood: str = ""
 
 
 def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
     """Say for people what readers told, how many bad records were skipped, and why the first of them were."""
     files = list(summaries)
-    found = [
+    found = [file.understood for file in files if file.understood]
+    found += [
         f"{text}: {counted(count, 'game')}" for text, count in added_remarks(*(file.remarks for file in files)).items()
     ]
     skipped = sum(file.counts.skipped for file in files)
@@ -85,7 +89,13 @@ Reading: TypeAlias = Iterator[Positions | FileSummary]
 
 
 def read_selected(
-    game: Game, path: str | os.PathLike[str], rule: SelectionRule, *, skip_bad: bool = False, name: str | None = None
+    game: Game,
+    path: str | os.PathLike[str],
+    rule: SelectionRule,
+    *,
+    format: str | None = None,  # noqa: A002 # the word of the command line
+    skip_bad: bool = False,
+    name: str | None = None,
 ) -> Reading:
     """Select from a file.
 
@@ -94,9 +104,11 @@ def read_selected(
     game
         The game.
     path
-        Scored positions (``.parquet``) or game records.
+        Scored positions (glem's own ``.parquet``, or a format of the game) or game records.
     rule
         Which positions of each game.
+    format
+        Name of the file's format, if its name and content do not tell.
     skip_bad
         Leave bad records out, and count them, instead of raising.
     name
@@ -113,23 +125,28 @@ def read_selected(
     BadInputError
         The file cannot be read, or positions of several games were merged.
     """
-    if Path(path).suffix == ".parquet":
+    if format is None and is_position_file(path):
         yield from _from_positions(game, path, rule, Path(path).name if name is None else name)
+    elif isinstance(format_of(game, path, format), PositionFormat):
+        yield from _from_scored(game, path, format, skip_bad, name)
     else:
-        yield from _from_records(game, path, rule, skip_bad, name)
+        yield from _from_records(game, path, rule, format, skip_bad, name)
 
 
 # ------------------------------------------------------------------------------------------- game records
 
 
 def _from_records(
-    game: Game, path: str | os.PathLike[str], rule: SelectionRule, skip_bad: bool, name: str | None
+    game: Game, path: str | os.PathLike[str], rule: SelectionRule, kind: str | None, skip_bad: bool, name: str | None
 ) -> Reading:
     counts = SelectionCounts()
     number = 0
     problems: tuple[str, ...] = ()
     remarks: Mapping[str, int] = {}
-    for records in read_records(game, path, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES, name=name, keep_replay=True):
+    parts = read_records(
+        game, path, format=kind, skip_bad=skip_bad, chunk_games=_CHUNK_GAMES, name=name, keep_replay=True
+    )
+    for records in parts:
         counts.skipped += records.skipped
         problems = (*problems, *records.problems)[:MAX_PROBLEMS]
         remarks = added_remarks(remarks, records.remarks)
@@ -256,3 +273,32 @@ def _check_results(positions: Positions, path: str) -> None:
             f"{path}: a position has weight {positions.weight[row]:g} and label {positions.label[row]:g}; merged "
             "positions have no result of their own, make the file without --merge"
         )
+
+
+def _from_scored(
+    game: Game, path: str | os.PathLike[str], kind: str | None, skip_bad: bool, name: str | None
+) -> Reading:
+    """Take the positions of a stranger's file: none tells its game or its ply, so each is chosen."""
+    counts = SelectionCounts()
+    problems: tuple[str, ...] = ()
+    understood: list[str] = []
+    labels = "result"
+
+    def left_out(found: Sequence[str]) -> None:
+        nonlocal problems
+        counts.skipped += len(found)
+        problems = (*problems, *found)[:MAX_PROBLEMS]
+
+    for part in stream_scored(
+        game, path, format=kind, skip_bad=skip_bad, name=name, problems=left_out, remark=understood.append
+    ):
+        labels, count = part.label_kind, len(part)
+        numbers = np.arange(counts.games, counts.games + count, dtype=np.int32)
+        counts.positions += count
+        counts.unknown_ply += count
+        counts.games += count
+        counts.alone += count
+        counts.chosen += count
+        unknown = {"length": np.full(count, -1, np.int32), "rating_difference": np.full(count, np.nan, np.float32)}
+        yield evolve(part, record=numbers, extra=unknown)
+    yield FileSummary(counts.games, counts, labels, problems, understood="; ".join(understood))

@@ -115,6 +115,8 @@ class SelectionCounts:
         Games of which positions are missing. How long they are is then known only from the last one that is there.
     unknown_ply
         Positions that do not tell their ply, and so cannot be left out for it.
+    alone
+        Positions that tell no game: each counts as one.
     without_result
         Games of which no result is known; left out, and not among ``games``.
     skipped
@@ -127,6 +129,7 @@ class SelectionCounts:
     without: int = 0
     incomplete: int = 0
     unknown_ply: int = 0
+    alone: int = 0
     without_result: int = 0
     skipped: int = 0
 
@@ -270,6 +273,7 @@ class PositionChooser:
         seen = self._present > 0
         served = self._served if len(self._served) else np.zeros(len(seen), np.bool_)
         self._counts.games = int(seen.sum()) + self._alone
+        self._counts.alone = self._alone
         self._counts.without = int((seen & ~served).sum()) + self._alone - self._alone_chosen
         self._counts.incomplete = int((seen & (self._present != self._lengths)).sum())
         return self._counts

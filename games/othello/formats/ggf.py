@@ -18,10 +18,10 @@ from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import replay
+from glem.core.positions.text_fields import not_empty
 from glem.core.positions.validation import BadRecords
 from glem.core.search.results import Clock
 from glem.games.othello import rules
-from glem.games.othello.formats.text_fields import not_empty
 from glem.games.othello.formats.transcripts import GameChecks
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 

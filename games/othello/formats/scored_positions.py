@@ -17,8 +17,8 @@ from glem.core.compiling.kernels import kernel
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
+from glem.core.positions.text_fields import ABSENT, BAD, Spans, TableFormat, lines_of, not_empty, skip_blanks
 from glem.core.positions.validation import BadRecords
-from glem.games.othello.formats.text_fields import ABSENT, BAD, Spans, TableFormat, lines_of, not_empty, skip_blanks
 
 _GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
 _EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255

@@ -25,9 +25,9 @@ from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, replay
+from glem.core.positions.text_fields import BAD, Spans, Table, TableFormat, lines_of, not_empty, skip_blanks
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
-from glem.games.othello.formats.text_fields import BAD, Spans, Table, TableFormat, lines_of, not_empty, skip_blanks
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
-from glem.core.files.packed import LineBlock, line_blocks
+from glem.core.errors import BadInputError, reading
+from glem.core.files.packed import LineBlock, bare_suffix, line_blocks
 from glem.core.game.records import GameRecords, ScoredPositions
 
 _GOOD, ABSENT, BAD = 0, 1, 2
@@ -38,7 +38,7 @@ def skip_blanks(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _number_at(data: Any, at: int, end: int) -> tuple[float, int]:
+def number_at(data: Any, at: int, end: int) -> tuple[float, int]:
     """Decimal number at an index, with optional sign and fraction: its value and the index behind it.
 
     The index is the one given where there is no number, or one of more than nine digits.
@@ -79,7 +79,7 @@ def _numbers(data: Any, starts: Any, ends: Any, most: int, values: Any, state: A
         state[line] = ABSENT
         count = 0
         while at < end:
-            value, after = _number_at(data, at, end)
+            value, after = number_at(data, at, end)
             if after == at or count == most:
                 values[line] = np.nan
                 state[line] = BAD
@@ -104,6 +104,10 @@ class Spans(NamedTuple):
     def behind(self, at: NDArray[np.int64]) -> "Spans":
         """Give the rest of each span from an index on: int64 [L]."""
         return self._replace(starts=at)
+
+    def some(self, rows: slice) -> "Spans":
+        """Give some of the spans."""
+        return self._replace(starts=self.starts[rows], ends=self.ends[rows])
 
     def numbers(self, *, most: int = 1) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
         """Read the first number out of each span, which may hold at most so many.
@@ -223,6 +227,9 @@ class TableFormat:
             The file is empty, cannot be read, or its header is not as it must be.
         """
         delimiter, columns = "", dict[str, int]()
+        if bare_suffix(path) == ".parquet":
+            yield from self._blocks_of_parquet(path, lines)
+            return
         for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
             rows = block
             if block.first_number == 1:
@@ -234,3 +241,28 @@ class TableFormat:
             yield Table(rows, delimiter, columns)
         if not columns:
             raise BadInputError(f"{path}: the file is empty, expected a header line")
+
+    def _blocks_of_parquet(self, path: Path, lines: int) -> Iterator[Table]:
+        """Read the columns that are looked for as if they stood in lines, with tabs between them."""
+        # Imported late: few tables are Parquet.
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        with reading(path, "Parquet file"), path.open("rb") as content:
+            file = pq.ParquetFile(content, pre_buffer=False)
+            names = file.schema_arrow.names
+            try:
+                found = self._found_in("\t".join(names))[1]
+            except BadInputError as error:
+                raise BadInputError(f"{path}: {error}") from None
+            number = 1
+            for batch in file.iter_batches(lines, columns=[names[place] for place in found.values()]):
+                texts = [batch[names[place]].cast(pa.large_string()).fill_null("") for place in found.values()]
+                rows = pc.binary_join_element_wise(*texts, pa.scalar("\t", pa.large_string()))
+                ends = np.frombuffer(rows.buffers()[1], np.int64)[rows.offset : rows.offset + len(rows) + 1]
+                data = np.frombuffer(rows.buffers()[2] or b"", np.uint8)
+                yield Table(
+                    LineBlock(data, ends[:-1], ends[1:], number), "\t", dict(zip(found, range(len(found)), strict=True))
+                )
+                number += len(rows)

@@ -1,0 +1,416 @@
+"""Positions with results, one a line or a row of a table, in the customs of those who tune engines.
+
+A line has a FEN, with or without its two numbers, and the result: before it, behind it at any place, or as the operand
+of an EPD operation. Blanks, ``| ; , [ ] ( ) { }`` and quotes stand between fields:
+
+========================================= ================================================
+``FEN c9 "1/2-1/2";``                     an operation of EPD, whatever its name
+``FEN [0.5]``, ``FEN [0.5] -35``          the first field behind the FEN
+``FEN | -35 | 0.5``, ``FEN;1-0``          the last field
+``1-0 FEN``                               the field before it
+========================================= ================================================
+
+Which field it is, and whether numbers run from 0 to 1 or from -1 to 1, is found by the first lines of each file: the
+field that is a result in most of them. Results like ``1-0`` are White's. Numbers may be White's or the mover's: where
+Black is to move and one side is ahead by a piece, White's results go with White's material, the mover's against it.
+Tables (CSV, TSV, Parquet) have a header and such columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve
+from numpy.typing import NDArray
+
+from glem.core.compiling import characters as char
+from glem.core.compiling.columns import rows_of
+from glem.core.compiling.kernels import compiled, popcount
+from glem.core.errors import BadInputError
+from glem.core.files.packed import LineBlock, bare_suffix, line_blocks
+from glem.core.game.game import Game
+from glem.core.game.records import ScoredPositions
+from glem.core.positions.text_fields import Spans, TableFormat, lines_of, not_empty, number_at
+from glem.core.positions.validation import BadRecords
+from glem.games.chess.fen import GOOD, REASONS, SEPARATORS, field_end, read_fen, skip_separators
+from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text, score_of_result
+from glem.games.chess.rules.position import Position
+
+TABLE = TableFormat(
+    {"position": ("fen", "epd", "position"), "result": ("result", "wdl", "outcome", "label")},
+    required=("position", "result"),
+)
+
+WHITE, MOVER = "white", "mover"
+"""Whose results numbers are."""
+
+_NO_LINE, _NO_RESULT, _NO_FEN = 100, 101, 102
+_FIRST, _LAST, _OPERAND, _COLUMN, _NOWHERE = -1, -2, -3, -4, -5
+"""Where the result stands; other places are numbers of fields behind the FEN, from 0."""
+_TEXT, _NUMBER = 1, 2
+_ROOM_BEHIND = 16
+_SAMPLE = 20_000
+_SHOWN_LINES = 400
+_MOST_FIELDS = 8
+_AHEAD = 3
+_SURE = 3
+"""Standard errors by which one view must fit better than the other."""
+_HEAD_LINES = 20
+_FIELD = re.compile(rb"[^" + re.escape(SEPARATORS) + rb"]+")
+_FEN = re.compile(
+    rb"(?:[1-8PNBRQKpnbrqk~]+/){7}[1-8PNBRQKpnbrqk~]+[ \t]+[wb][ \t]+(?:-|[A-Ka-kQq]{1,4})[ \t]+(?:-|[a-h][1-8])"
+    rb"(?:[ \t]+\d{1,6}[ \t]+\d{1,6}(?=[\s|;,\[\](){}\"]|$))?"
+)
+_PARTS = {_FIRST: "the field before the FEN", _LAST: "the last field", _COLUMN: "a column", _NOWHERE: "none"}
+
+
+@define(frozen=True)
+class Custom:
+    """How the lines of a file tell the result.
+
+    Parameters
+    ----------
+    place
+        Number of the field behind the FEN, from 0, or one of the places above.
+    operation
+        Name of the operation whose operand it is.
+    least
+        What a lost game is as a number: 0 or -1.
+    view
+        Whose results numbers are.
+    how
+        How the view was found, for people.
+    """
+
+    place: int
+    operation: bytes = b""
+    least: int = 0
+    view: str = WHITE
+    how: str = ""
+
+    def __str__(self) -> str:
+        if self.place == _OPERAND:
+            part = f"operation {self.operation.decode('ascii', 'replace')}"
+        else:
+            part = _PARTS.get(self.place, f"field {self.place + 1} behind the FEN")
+        return f"result: {part}{self.how}"
+
+
+# -------------------------------------------------------------------------------------------------- kernels
+
+
+def _value_at(data: Any, at: int, end: int) -> tuple[float, int]:
+    """Value of the field that begins at an index, and whether it is a text or a number; 0 for neither."""
+    length, score = result_text(data, at)
+    if score != UNKNOWN_RESULT and at + length == end:
+        return float(score), _TEXT
+    value, behind = number_at(data, at, end)
+    if behind == end and end > at and (value == 0.0 or value == 0.5 or abs(value) == 1.0):
+        return value, _NUMBER
+    return 0.0, 0
+
+
+def _result_behind(data: Any, at: int, end: int, place: int, operation: Any) -> tuple[int, int]:
+    """Where the result begins and ends in what is behind the FEN; an empty span where there is none."""
+    number = 0
+    found = stop = end
+    while True:
+        at = skip_separators(data, at, end)
+        if at >= end:
+            break
+        behind = field_end(data, at, end)
+        if place in (_LAST, number):
+            found, stop = at, behind
+        if place == _OPERAND and behind - at == operation.shape[0]:
+            same = True
+            for letter in range(behind - at):
+                same = same and data[at + letter] == operation[letter]
+            if same:
+                found = skip_separators(data, behind, end)
+                return found, field_end(data, found, end)
+        at = behind
+        number += 1
+    return found, stop
+
+
+def _read_lines(
+    data: Any,
+    starts: Any,
+    ends: Any,
+    result_starts: Any,
+    result_ends: Any,
+    place: int,
+    operation: Any,
+    columns: Any,
+    values: Any,
+    kinds: Any,
+    state: Any,
+    at: Any,
+) -> None:
+    boards = np.zeros(8, np.uint64)
+    for line in range(starts.shape[0]):
+        begin, end = skip_separators(data, starts[line], ends[line]), ends[line]
+        values[line], kinds[line], at[line] = 0.0, 0, begin
+        if begin == end or data[begin] == char.NUMBER_SIGN or data[begin] == char.PERCENT_SIGN:
+            state[line] = _NO_LINE
+            continue
+        if place == _FIRST:
+            behind = field_end(data, begin, end)
+            values[line], kinds[line] = _value_at(data, begin, behind)
+            begin = skip_separators(data, behind, end)
+        found, behind = read_fen(data, begin, end, columns, line, boards)
+        state[line], at[line] = found, behind
+        if found == GOOD and place != _FIRST:
+            if result_starts.shape[0] > 0:
+                first, last = skip_separators(data, result_starts[line], result_ends[line]), result_ends[line]
+                values[line], kinds[line] = _value_at(data, first, field_end(data, first, last))
+                if skip_separators(data, behind, end) < end:
+                    state[line] = _NO_FEN
+            else:
+                first, last = _result_behind(data, behind, end, place, operation)
+                values[line], kinds[line] = _value_at(data, first, last)
+                at[line] = first
+
+
+def _material(columns: Any, white: Any) -> None:
+    """Write White's material less Black's, in pawns, into int16 [N]."""
+    for row in range(white.shape[0]):
+        own = columns.white[row]
+        balance = 0
+        for value, pieces in (
+            (1, columns.pawns[row]),
+            (3, columns.knights[row]),
+            (3, columns.bishops[row]),
+            (5, columns.rooks[row]),
+            (9, columns.queens[row]),
+        ):
+            balance += value * (popcount(pieces & own) - popcount(pieces & ~own))
+        white[row] = balance
+
+
+# --------------------------------------------------------------------------------------------------- reading
+
+
+@define(frozen=True, eq=False)
+class _Read:
+    """What was found in some lines: positions, the values of results and their kinds, and where each line fails."""
+
+    columns: Position
+    values: NDArray[np.float32]
+    kinds: NDArray[np.uint8]
+    state: NDArray[np.uint8]
+    at: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, game: Game, lines: Spans, results: Spans | None, custom: Custom) -> _Read:
+        count = len(lines.starts)
+        nothing = np.zeros(0, np.int64)
+        found = cls(
+            game.empty_columns(count),
+            np.empty(count, np.float32),
+            np.empty(count, np.uint8),
+            np.empty(count, np.uint8),
+            np.empty(count, np.int64),
+        )
+        # What looks at a few bytes behind a field may look there.
+        data = np.concatenate([lines.data, np.full(_ROOM_BEHIND, char.NEWLINE, np.uint8)])
+        compiled(_read_lines)(
+            data,
+            lines.starts,
+            lines.ends,
+            nothing if results is None else results.starts,
+            nothing if results is None else results.ends,
+            custom.place,
+            np.frombuffer(custom.operation, np.uint8),
+            *(found.columns, found.values, found.kinds, found.state, found.at),
+        )
+        return found
+
+    def labels(self, custom: Custom) -> NDArray[np.float32]:
+        """Results of the side to move, 1, 0 or -1; nan where there is none."""
+        is_number = self.kinds == _NUMBER
+        value = np.where(is_number & (custom.least == 0), 2 * self.values - 1, self.values)
+        turned = (self.columns.turn == 1) & ~(is_number & (custom.view == MOVER))
+        # A half is no result where a lost game is -1, and neither is -1 where it is 0.
+        good = (self.kinds > 0) & (np.abs(value) <= 1) & (value == np.rint(value))
+        return np.where(good, np.where(turned, -value, value) + 0.0, np.nan).astype(np.float32)
+
+
+def _is_result(field: bytes) -> bool:
+    if re.fullmatch(rb"[+-]?(?:1(?:\.0*)?|0?\.50*|0(?:\.0*)?)", field):
+        return True
+    return not np.isnan(score_of_result(field.decode("utf-8", "replace")))
+
+
+def _places_of(line: bytes) -> Counter[tuple[int, bytes]] | None:
+    """Places of a line where a result stands; None where there is no FEN."""
+    found = _FEN.search(line)
+    if found is None:
+        return None
+    places: Counter[tuple[int, bytes]] = Counter()
+    before, behind = _FIELD.findall(line[: found.start()]), _FIELD.findall(line[found.end() :])
+    for name, operand in pairwise(behind):
+        if re.fullmatch(rb"[A-Za-z]\w*", name) and _is_result(operand):
+            places[_OPERAND, name] = 1
+    for number, field in enumerate(behind[:_MOST_FIELDS]):
+        if _is_result(field):
+            places[number, b""] = 1
+    if behind and _is_result(behind[-1]):
+        places[_LAST, b""] = 1
+    if len(before) == 1 and _is_result(before[0]):
+        places[_FIRST, b""] = 1
+    return places
+
+
+def _place_in(lines: Sequence[bytes]) -> tuple[int, bytes]:
+    """Find the place that has a result in most lines: an operation, else the first field, the last, any other."""
+    found = [places for line in lines if (places := _places_of(line)) is not None]
+    counts = sum(found, Counter[tuple[int, bytes]]())
+    order = {_OPERAND: 4, _FIRST: 3, 0: 2, _LAST: 1}
+    best = max(counts, key=lambda place: (counts[place], order.get(place[0], 0)), default=(_NOWHERE, b""))
+    return best if 2 * counts[best] > len(found) else (_NOWHERE, b"")
+
+
+def _with_scale_and_view(found: _Read, custom: Custom, view: str | None) -> Custom:
+    """Tell by a sample what numbers are, and whose."""
+    good = (found.state == GOOD) & (found.kinds == _NUMBER)
+    if not good.any():
+        return custom
+    values, columns = found.values[good], rows_of(found.columns, good)
+    least = -1 if (values < 0).sum() > (values == 0.5).sum() else 0
+    scale = "0 to 1" if least == 0 else "-1 to 1"
+    if view is not None:
+        return evolve(custom, least=least, view=view, how=f", {scale}, {view}'s as told")
+    material = np.empty(len(values), np.int16)
+    compiled(_material)(columns, material)
+    result = values if least else 2 * values - 1
+    telling = (columns.turn == 1) & (np.abs(material) >= _AHEAD) & (result != 0)
+    agree, count = int((np.sign(material) == np.sign(result))[telling].sum()), int(telling.sum())
+    view, known = WHITE, f"White's with {agree} of"
+    if 2 * agree < count - _SURE * np.sqrt(count):
+        view, known = MOVER, f"the mover's, White's with {agree} of"
+    elif 2 * agree <= count + _SURE * np.sqrt(count):
+        known = f"taken for White's, theirs in {agree} of"
+    how = f", {scale}, {known} {count:,} positions where Black is to move and a side is ahead"
+    return evolve(custom, least=least, view=view, how=how)
+
+
+def _custom_of(game: Game, lines: Spans, results: Spans | None, view: str | None) -> Custom:
+    few = zip(lines.starts[:_SHOWN_LINES].tolist(), lines.ends[:_SHOWN_LINES].tolist(), strict=True)
+    place, operation = _COLUMN, b""
+    if results is None:
+        texts = [lines.data[start:end].tobytes() for start, end in few]
+        place, operation = _place_in([text for text in texts if text.strip() and text[:1] not in b"#%"])
+    custom = Custom(place, operation)
+    first = slice(_SAMPLE)
+    sample = None if results is None else results.some(first)
+    return _with_scale_and_view(_Read.of(game, lines.some(first), sample, custom), custom, view)
+
+
+def _blocks(path: Path, lines: int, max_bytes: int) -> Iterator[tuple[LineBlock, Spans, Spans | None]]:
+    """Read the lines of a file, the spans of their positions, and those of their results where columns tell them."""
+    suffix, head = bare_suffix(path), b""
+    if suffix != ".parquet":
+        first = next(iter(line_blocks(path, lines=1, max_bytes=max_bytes)), None)
+        head = b"" if first is None else first.text(0).encode()
+    if suffix == ".parquet" or TABLE.recognizes(head):
+        for table in TABLE.blocks(path, lines=lines, max_bytes=max_bytes):
+            yield table.rows, table.column("position"), table.column("result")
+        return
+    for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
+        yield block, lines_of(block), None
+
+
+def read_position_lines(
+    game: Game,
+    path: Path,
+    /,
+    *,
+    skip_bad: bool,
+    chunk_positions: int,
+    max_bytes: int,
+    view: str | None = None,
+    unscored: bool = False,
+) -> Iterator[ScoredPositions]:
+    """Read positions with results; the module says how.
+
+    Parameters
+    ----------
+    game
+        Chess.
+    path
+        Lines or a table, also packed; lines that are empty or begin with ``#`` or ``%`` are skipped.
+    skip_bad
+        Leave bad lines out and tell them in ``problems``.
+    chunk_positions
+        Most positions in one chunk.
+    max_bytes
+        Limit on the unpacked size.
+    view
+        Whose results numbers are, :data:`WHITE` or :data:`MOVER`; found out if not given.
+    unscored
+        Accept lines without a result: their label is nan.
+
+    Yields
+    ------
+    ScoredPositions
+        Labels are 1, 0 and -1 for games that the side to move won, drew and lost.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read, has no positions or no results, or a bad line and ``skip_bad`` is false.
+    """
+    parts = _parts(game, path, skip_bad, chunk_positions, max_bytes, view, unscored)
+    return not_empty(parts, path, "no positions; expected lines of a FEN and a result, or a table of them")
+
+
+def _parts(
+    game: Game, path: Path, skip_bad: bool, lines: int, max_bytes: int, view: str | None, unscored: bool
+) -> Iterator[ScoredPositions]:
+    custom = None
+    for block, positions, results in _blocks(path, lines, max_bytes):
+        if custom is None:
+            custom = _custom_of(game, positions, results, view)
+            if custom.place == _NOWHERE and not unscored:
+                raise BadInputError(
+                    f"{path}: no field of the first lines is a result (1-0, 1/2-1/2, 0-1, or a number from 0 or -1 to "
+                    f"1); the first: {block.text(0)[:100]!r}"
+                )
+        found = _Read.of(game, positions, results, custom)
+        labels = found.labels(custom)
+        blank = found.state == _NO_LINE
+        bad = BadRecords(len(blank), partial(_place_of, path, block.first_number), skip_bad)
+        rest = positions.behind(found.at)
+        for state, reason in REASONS.items():
+            bad.mark(found.state == state, partial(_excerpt_in, reason, rest))
+        bad.mark(found.state == _NO_FEN, partial(_excerpt_in, "{} stands behind the FEN in its column", rest))
+        if not unscored:
+            bad.mark(np.isnan(labels) & ~blank, partial(_excerpt_in, "{} is no result here", results or rest))
+        problems = bad.problems(limit=len(blank))
+        good = ~bad.mask & ~blank
+        yield ScoredPositions(rows_of(found.columns, good), labels[good], problems, f"{path.name}: {custom}")
+
+
+def _place_of(path: Path, first_number: int, index: int) -> str:
+    return f"{path}:{first_number + index}"
+
+
+def _excerpt_in(text: str, spans: Spans, index: int) -> str:
+    return text.format(spans.excerpt(index))
+
+
+def recognizes(head: bytes) -> bool:
+    """Whether the first bytes of a file look like lines of positions with results, or a table of them."""
+    if TABLE.recognizes(head):
+        return True
+    lines = [line for line in islice(head.split(b"\n"), _HEAD_LINES) if line.strip() and line[:1] not in b"#%"]
+    whole = lines[:-1] if len(lines) > 1 and not head.endswith(b"\n") else lines
+    return bool(whole) and _place_in(whole)[0] != _NOWHERE

@@ -1,0 +1,196 @@
+"""Positions with results: FEN against python-chess, on whole and damaged lines, and every custom of telling results."""
+
+import gzip
+import lzma
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import chess
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from glem.core.compiling.columns import position_at
+from glem.core.errors import BadInputError
+from glem.core.game.records import ScoredPositions
+from glem.core.positions.reading import read_scored_positions
+from glem.core.positions.selection.reading import FileSummary, read_selected
+from glem.core.positions.selection.selection import SelectionRule
+from glem.games.chess import CHESS
+from glem.games.chess.notation import parse_position
+from tests.oracles.chess_boards import random_game
+
+RESULTS = {"1-0": 1, "1/2-1/2": 0, "0-1": -1}
+NUMBERS = {"1-0": "1.0", "1/2-1/2": "0.5", "0-1": "0.0"}
+_AHEAD = 3
+_VALUES = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 0}
+
+
+def balance(board: chess.Board) -> int:
+    """White's material less Black's."""
+    pieces = board.piece_map().values()
+    return sum(_VALUES[piece.symbol().lower()] * (1 if piece.color else -1) for piece in pieces)
+
+
+@pytest.fixture(scope="module")
+def games() -> list[tuple[str, str]]:
+    """FENs with the results of games in which the side that is ahead wins."""
+    found = []
+    for seed in range(40):
+        board = chess.Board()
+        for board, _ in random_game(seed, 120):
+            ahead = balance(board)
+            result = "1-0" if ahead >= _AHEAD else "0-1" if ahead <= -_AHEAD else random.Random(seed).choice([*RESULTS])
+            found.append((board.fen(en_passant="fen"), result))
+    random.Random(1).shuffle(found)
+    return found
+
+
+def read(path: Path, name: str | None = None, *, skip_bad: bool = False) -> list[ScoredPositions]:
+    return list(read_scored_positions(CHESS, path, format=name, skip_bad=skip_bad))
+
+
+def check(parts: list[ScoredPositions], games: list[tuple[str, str]]) -> None:
+    """Compare what was read with python-chess."""
+    assert sum(len(part.label) for part in parts) == len(games)
+    given = iter(games)
+    for part in parts:
+        for row, label in enumerate(part.label):
+            fen, result = next(given)
+            assert position_at(part.positions, row) == parse_position(fen)
+            assert label == RESULTS[result] * (1 if fen.split()[1] == "w" else -1)
+
+
+def mover_number(fen: str, result: str) -> str:
+    if fen.split()[1] == "w":
+        return NUMBERS[result]
+    return NUMBERS[{"1-0": "0-1", "0-1": "1-0"}.get(result, result)]
+
+
+CUSTOMS: dict[str, tuple[Callable[[str, str], str], str]] = {
+    "an operation": (lambda fen, result: f'{" ".join(fen.split()[:4])} bm e4; c9 "{result}";', "operation c9"),
+    "brackets": (lambda fen, result: f"{fen} [{NUMBERS[result]}] -35", "field 1 behind the FEN, 0 to 1, White's"),
+    "bars": (lambda fen, result: f"{fen} | {len(fen)} | {NUMBERS[result]}", "the last field, 0 to 1, White's"),
+    "the middle": (lambda fen, result: f"{fen};{len(fen)};{result};{len(fen)}", "field 2 behind the FEN"),
+    "a semicolon": (lambda fen, result: f"{fen};{result}", "field 1 behind the FEN"),
+    "the end": (lambda fen, result: f"{fen} {NUMBERS[result]}", "field 1 behind the FEN, 0 to 1, White's"),
+    "the beginning": (lambda fen, result: f"{result} {fen}", "the field before the FEN"),
+    "numbers before": (lambda fen, result: f"{NUMBERS[result]},{fen}", "the field before the FEN, 0 to 1, White's"),
+    "minus one": (lambda fen, result: f"{fen} {RESULTS[result]:+d}", "field 1 behind the FEN, -1 to 1, White's"),
+    "the mover's": (
+        lambda fen, result: f"{fen} [{mover_number(fen, result)}]",
+        "field 1 behind the FEN, 0 to 1, the mo",
+    ),
+    "people's halves": (lambda fen, result: f'{fen}, "{result.replace("1/2", "½")}"', "field 1 behind the FEN"),
+}
+
+
+@pytest.mark.parametrize("custom", CUSTOMS)
+def test_customs_are_found(custom: str, tmp_path: Path, games: list[tuple[str, str]]):
+    write, told = CUSTOMS[custom]
+    path = tmp_path / "lines.epd"
+    path.write_text("# a comment\n\n" + "".join(f"{write(fen, result)}\r\n" for fen, result in games), encoding="utf-8")
+    parts = read(path)
+    check(parts, [(" ".join(fen.split()[:4]) if custom == "an operation" else fen, result) for fen, result in games])
+    assert parts[0].remark.startswith(f"lines.epd: result: {told}")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".csv.gz", ".csv.xz"])
+def test_tables(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
+    path = tmp_path / f"table{suffix}"
+    if suffix == ".parquet":
+        columns = {"n": [1] * len(games), "wdl": [float(NUMBERS[result]) for _, result in games]}
+        pq.write_table(pa.table({**columns, "fen": [fen for fen, _ in games]}), path)
+    else:
+        mark = "\t" if suffix == ".tsv" else ","
+        text = f'FEN{mark}"Result"\n' + "".join(f'"{fen}"{mark}{result}\n' for fen, result in games)
+        open_ = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
+        with open_(path, "wt") as file:
+            file.write(text)
+    check(read(path), games)
+
+
+def test_formats_tell_whose_numbers_are(tmp_path: Path):
+    path = tmp_path / "few.txt"
+    path.write_text("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1 [1.0]\n")
+    for name, expected in (("positions", -1), ("positions-white", -1), ("positions-mover", 1)):
+        (part,) = read(path, name)
+        assert part.label.tolist() == [expected]
+    (part,) = read(path)
+    assert "taken for White's" in part.remark
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_fens_are_what_python_chess_says(seed: int, tmp_path: Path, games: list[tuple[str, str]]):
+    draw = random.Random(seed)
+    texts = []
+    for fen, _ in draw.choices(games, k=3000):
+        fields = fen.split()
+        for _ in range(draw.randint(1, 3)):
+            which = draw.choice([0, 0, 0, 1, 2, 2, 3, 3])
+            letters = {0: "12345678/pPnNbBrRqQkK~x", 1: "wbx", 2: "KQkqAHahDd-x", 3: "abcdefgh1346-"}[which]
+            text = fields[which]
+            place = draw.randrange(len(text))
+            fields[which] = text[:place] + draw.choice(letters) + text[place + draw.randint(0, 1) :]
+        texts.append(" ".join(fields))
+    path = tmp_path / "damaged.epd"
+    path.write_text("".join(f"{text};1-0\n" for text in texts))
+    (part,) = read(path, skip_bad=True)
+    good = []
+    for text in texts:
+        try:
+            good.append(parse_position(text))
+        except BadInputError:
+            continue
+    assert [position_at(part.positions, row) for row in range(len(part.label))] == good
+    assert len(part.problems) == len(texts) - len(good) > 0
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("4k3/8/8/8/8/8/8/4K2 w - - 0 1 [0.5]", "eight ranks"),
+        ("4k3/8/8/8/8/8/8/4K3 x - - 0 1 [0.5]", "w or b"),
+        ("4k3/8/8/8/8/8/8/4K3 w Z - 0 1 [0.5]", "castling"),
+        ("4k3/8/8/8/8/8/8/4K3 w - e9 0 1 [0.5]", "en-passant"),
+        ("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1 [0.5]", "no game of chess"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 [0.7]", "0.7"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "no result"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 [-1]", "-1"),
+        ("8", "eight ranks"),
+        ("", ""),
+    ],
+)
+def test_bad_lines_are_named(line: str, problem: str, tmp_path: Path):
+    path = tmp_path / "bad.epd"
+    good = "4k3/8/8/8/8/8/8/4K3 w - - 0 1 [0.5]\n4k3/8/8/8/8/8/8/4KR2 w - - 0 1 [1.0]\n"
+    path.write_text(f"{good}{line}\n")
+    if not line:
+        assert len(read(path)[0].label) == 2
+        return
+    with pytest.raises(BadInputError, match=rf"bad\.epd:3: .*{problem}"):
+        read(path)
+    (part,) = read(path, skip_bad=True)
+    assert len(part.label) == 2
+    assert len(part.problems) == 1
+
+
+def test_files_without_results(tmp_path: Path):
+    path = tmp_path / "openings.epd"
+    path.write_text("4k3/8/8/8/8/8/8/4K3 w - - 0 1\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq -\n")
+    with pytest.raises(BadInputError, match=r"openings.epd: no field of the first lines is a result"):
+        read(path)
+    (part,) = read_scored_positions(CHESS, path, unscored=True)
+    assert np.isnan(part.label).tolist() == [True, True]
+
+
+def test_every_position_is_selected_as_a_game_of_its_own(tmp_path: Path, games: list[tuple[str, str]]):
+    path = tmp_path / "lines.epd"
+    path.write_text("".join(f"{fen} [{NUMBERS[result]}]\n" for fen, result in games))
+    *parts, summary = read_selected(CHESS, path, SelectionRule())
+    assert isinstance(summary, FileSummary)
+    assert summary.counts.alone == summary.counts.chosen == summary.games == len(games)
+    assert summary.label_kind == "result"
+    assert np.concatenate([part.record for part in parts]).tolist() == list(range(len(games)))
