@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
+    from glem.core.tuning.fitting import TermSettings, TermsFit
 
 _SECONDS = 5.0
 _THREADS = os.cpu_count() or 1
@@ -884,6 +885,112 @@ def grade(
     rule = SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
     chosen = GradingSettings(seed=seed) if settings is None else settings
     return grade_collection(owner, _paths(files), scorers, rule=rule, settings=chosen, jobs=jobs, **more)
+
+
+def tune_terms(
+    terms: str | Callable[[Any], Any] | Path_,
+    game: Game | str | None = None,
+    files: Path_ | Sequence[Path_] = (),
+    *,
+    weights: Path_ | Mapping[str, Any] | None = None,
+    settings: TermSettings | None = None,
+    hold: Sequence[str] = (),
+    rule: str | SelectionRule = "every:7",
+    quiet: bool = True,
+    held_out: float = 0.05,
+    seed: int = 0,
+    format: str | None = None,  # noqa: A002 # the word of the command line
+    skip_bad: bool = False,
+    jobs: int = _THREADS,
+    progress: Progress = SILENT,
+) -> TermsFit:
+    """Fit the weights of an engine's own terms to the results of games, as ``glem tune --terms`` does.
+
+    Parameters
+    ----------
+    terms
+        What gives the coefficients of positions (:func:`~glem.core.tuning.coefficients.blocks_of_positions`), itself or
+        as ``file.py:function``; or a table of them (:func:`~glem.core.tuning.coefficients.blocks_of_table`).
+    game
+        The game or its name; a table needs none.
+    files
+        Games, or positions with results; none for a table.
+    weights
+        What the fit begins with: a file of JSON, or a mapping of the same form; zeros if not given.
+    settings
+        How to fit.
+    hold
+        Names or patterns of terms whose weights stay.
+    rule
+        Positions of each game: ``random``, ``last``, ``all``, ``every:N``, or a rule. Each position counts once.
+    quiet
+        Leave out positions with tactical moves.
+    held_out
+        Share of the games that is not fitted, and tells what was gained.
+    seed
+        Chooses these games, and random positions.
+    format
+        Name of the files' format, if their names and content do not tell.
+    skip_bad
+        Leave bad records out.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No such files or function, terms or weights do not fit, or no positions.
+    """
+    from glem.core.discovery.game_positions import read_game_positions
+    from glem.core.features.functions import load_function
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tuning.coefficients import blocks_of_positions, blocks_of_table
+    from glem.core.tuning.fitting import fit_terms
+
+    paths = _paths(files) if files else []
+    summaries: list[FileSummary] = []
+    if not callable(terms) and ":" not in os.fspath(terms):
+        if paths:
+            raise BadInputError(f"{os.fspath(terms)}: a table has the results; name no games beside it")
+        found = [*blocks_of_table(terms, held_out=held_out, seed=seed)]
+    else:
+        if game is None or not paths:
+            raise BadInputError("a function needs positions: name games, or positions with results")
+        function = terms if callable(terms) else load_function(os.fspath(terms))
+        chosen = SelectionRule.parse(rule, seed=seed) if isinstance(rule, str) else rule
+        parts = read_game_positions(
+            _game(game),
+            paths,
+            chosen,
+            quiet=quiet,
+            format=format,
+            skip_bad=skip_bad,
+            observe=summaries.append,
+            progress=progress,
+        )
+        name = terms if isinstance(terms, str) else getattr(function, "__name__", "the function")
+        found = [*blocks_of_positions(function, parts, name=name, held_out=held_out, seed=seed)]
+    if not found:
+        raise BadInputError("there is no position")
+    own = found[0][0]
+    start = None
+    if isinstance(weights, Mapping):
+        start = own.weights_of(weights, "the weights")
+    elif weights is not None:
+        start = own.read(weights)[0]
+    fit = fit_terms(
+        own,
+        [block for _, block in found],
+        start,
+        settings,
+        held=own.matching(hold),
+        jobs=jobs,
+        progress=progress,
+    )
+    return evolve(fit, notes=(*fit.notes, *reading_remarks(summaries)))
 
 
 def search(

@@ -11,6 +11,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
+from glem.core.cli.tune_terms import OF_BOTH, OF_TERMS, refuse_unused, tune_own
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
@@ -23,10 +24,22 @@ _PHASES = click.Choice(["each", "linear", "one"])
 
 
 @options.command(
-    "tune", "tune games.parquet --prior default -o tuned.npz", "tune GAME games.pgn --value-phases one -o tuned.npz"
+    "tune",
+    "tune games.parquet --prior default -o tuned.npz",
+    "tune games.pgn --terms engine.py:coefficients --weights engine.json -o tuned.json",
 )
-@options.files("GAMES...", options.file_format, options.skip_bad, was_option=True)
-@options.evaluation_output
+@options.files("GAMES...", options.file_format, options.skip_bad, is_required=False, was_option=True)
+@options.output("Evaluation file to write (.npz); with --terms the weights (.json, .h, .c, .rs).")
+@options.option(
+    "--terms",
+    metavar="FUNCTION|TABLE",
+    help="Fit the weights of an engine's own terms instead: FILE.py:FUNCTION gives their coefficients in positions, or "
+    "a table (CSV, Parquet, .npz) holds them with the results.",
+)
+@options.file("--weights", "Weights of --terms to begin with (JSON); zeros by default.")
+@options.choice(("--objective", "loss"), ["likelihood", "logistic"], "With --terms: Ban's, which knows draws, or plain logistic.")
+@options.option("--hold-term", "held_terms", multiple=True, metavar="NAME", help="Keep the weights of these --terms.")
+@options.option("--template", metavar="TEXT", help="With --terms: the line for each: '{name} = {values}'.")
 @options.prior
 @options.patterns(" for a prior without one; none by default")
 @options.configurations
@@ -57,18 +70,31 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.flag("--on-disk", "Keep the terms of positions in files, not in memory.")
 @options.jobs
 @options.as_json
-def command(files: options.GameFiles, output: str, **how: Any) -> None:
+@click.pass_context
+def command(context: click.Context, /, files: options.GameFiles, output: str, terms: str | None, **how: Any) -> None:
     """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
 
     GAMES are game records, positions with results (FEN and EPD lines, CSV, Parquet and the like), or Parquet files of
     `glem positions --label result`; a game counts once, however many of its positions are taken. To fit scores, use
     `glem fit`.
 
+    With --terms the weights of your own evaluation are fitted: a value of positions for the side to move is the sum of
+    weights times coefficients. Those of FILE.py:FUNCTION are a mapping from names to arrays [N, ...] for columns of N
+    positions, or a pair of it and the phase [N], 1 to 0, where terms are tapered. Weights keep their unit and come back
+    in the form in which they went in.
+
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
-    a folder that ends in .work.
+    a folder that ends in .work. A fit of --terms begins anew.
     """
     from glem.functions import tune
 
+    refuse_unused(context, terms)
+    own = {name: how.pop(name) for name in OF_TERMS if name != "terms"}
+    if terms is not None:
+        tune_own(terms, files, output, **own, **{name: how[name] for name in OF_BOTH})
+        return
+    if not files.paths:
+        raise click.UsageError("Missing argument 'GAMES...'.", context)
     check_outputs(output, folders=[f"{output}.work"])
 
     def show(training: LikelihoodTraining, remarks: list[str]) -> None:

@@ -6,18 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
+from glem.core.compiling.code_digest import code_digest
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.quadratic import QUADRATIC_ARRAYS, QuadraticEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness, value_part
 from glem.core.features.features import AtomicFeatures
+from glem.core.features.functions import function_evaluator, load_function
 from glem.core.features.learning import Learning, Phases, has_learning, load_learning
 from glem.core.files.archives import holds_array
 from glem.core.game.game import Game
 
 DEFAULT_EVALUATION = "default"
 """Names the evaluation that a game's plugin ships."""
+
+FUNCTION_PREFIX = "python:"
+"""Begins the name of an evaluation that is a function of the user's own."""
 
 NO_EVALUATION = "none"
 """Names an evaluation that calls all positions even: only the end of the game counts."""
@@ -62,6 +68,21 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
 def load_value(name: str | os.PathLike[str], game: Game | None = None) -> LinearEvaluation:
     """Load what search and players use of the evaluation that :func:`load_evaluation` loads."""
     return value_part(load_evaluation(name, game))
+
+
+def load_searched(name: str | os.PathLike[str], game: Game) -> LinearEvaluation:
+    """Load what a search evaluates with: as :func:`load_value`, or a function ``python:FILE.py:FUNCTION``.
+
+    That of a function (:func:`~glem.core.features.functions.function_evaluator`) has no weights of its own: all that it
+    gives is its evaluator; its provenance has a digest of the code.
+    """
+    text = os.fspath(name)
+    if not text.startswith(FUNCTION_PREFIX):
+        return load_value(name, game)
+    function = load_function(text.removeprefix(FUNCTION_PREFIX))
+    blank = blank_evaluation(game)
+    learning = evolve(blank.learning, make_evaluator=lambda _: function_evaluator(game, function))
+    return evolve(blank, learning=learning, provenance={"code": code_digest(function)})
 
 
 @functools.lru_cache(_KEPT)

@@ -186,7 +186,12 @@ class CollectedPositions:
 
     def column(self, name: str) -> NDArray[Any]:
         """Column of all N positions."""
-        return np.concatenate(self._columns[name])
+        parts = self._columns[name]
+        if len(parts) > 1:
+            # What was joined is kept in place of its parts: two copies of every column would be too much.
+            parts[:] = [np.concatenate(parts)]
+        joined: NDArray[Any] = parts[0]
+        return joined
 
     @property
     def result(self) -> NDArray[np.int8]:

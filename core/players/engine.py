@@ -12,7 +12,7 @@ import numpy as np
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.named import load_value
+from glem.core.evaluation.named import load_searched
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.players.making import make_player
@@ -360,7 +360,7 @@ class Engine:
             return f"{choice.score:+.0f} exactly"
         if self._spec.kind != "search":
             return f"{choice.score:+.2f}"
-        return _value_text(load_value(self._spec.evaluation, self.game), choice.score)
+        return _value_text(load_searched(self._spec.evaluation, self.game), choice.score)
 
     def analyse(
         self,

@@ -11,7 +11,8 @@ the same in every command::
     PROTOCOL:program,nodes=1000,Hash=16
 
 The first word may be an evaluation file, ``default`` (the game's own evaluation) or ``none`` (all positions are even)
-for a searching player, or the name of another kind of player. A protocol and a colon begin the text of an external
+for a searching player, or a function of one position (``python:FILE.py:FUNCTION``), or the name of another kind of
+player. A protocol and a colon begin the text of an external
 engine: ``gtp``, or one that the game knows (:class:`~glem.core.game.game.ExternalPlayers`).
 """
 
@@ -29,7 +30,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.named import DEFAULT_EVALUATION, load_value
+from glem.core.evaluation.named import DEFAULT_EVALUATION, FUNCTION_PREFIX, load_searched
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
@@ -67,7 +68,8 @@ class PlayerSpec:
         ``search``, ``greedy`` (the move after which the evaluation is best), ``random`` or ``external``.
     evaluation
         File of an evaluation, ``default`` for the one that the game's plugin ships, ``none`` for one that calls all
-        positions even, or for a greedy player ``mobility``. Of an external player the protocol and the program.
+        positions even, ``python:FILE.py:FUNCTION`` for a function of one position, or for a greedy player ``mobility``.
+        Of an external player the protocol and the program.
     limits
         Of each search. A clock here is the player's time for a whole game.
     solve_from
@@ -121,6 +123,8 @@ class PlayerSpec:
                 raise BadInputError(f"{what} of player {self.name!r} must be at least {least}, got {value}")
         if self.kind == SEARCH and self.evaluation == MOBILITY:
             raise BadInputError(f"player {self.name!r}: evaluation=mobility is for greedy players; name a file")
+        if self.kind == GREEDY and self.evaluation.startswith(FUNCTION_PREFIX):
+            raise BadInputError(f"player {self.name!r}: functions are for players that search; depth=1 looks as far")
         if self.kind == EXTERNAL and split_program(self.evaluation) is None:
             raise BadInputError(
                 f"player {self.name!r}: an external player is written PROTOCOL:PROGRAM, got {self.evaluation!r}"
@@ -212,8 +216,10 @@ def _data_digest(spec: PlayerSpec, game: Game) -> str:
         return external_players_of(game, spec).digest(game, spec)
     if spec.kind == RANDOM or (spec.kind == GREEDY and spec.evaluation == MOBILITY):
         return ""
-    evaluation = load_value(spec.evaluation, game)
+    evaluation = load_searched(spec.evaluation, game)
     text = f"{evaluation.link} {evaluation.most_specific};"
+    if spec.evaluation.startswith(FUNCTION_PREFIX):
+        text += evaluation.provenance["code"]
     arrays: list[NDArray[Any]] = [
         evaluation.bias,
         evaluation.pattern_weights,
@@ -395,7 +401,8 @@ def _is_external(parts: list[str]) -> bool:
     """Whether the parts of a player's text name a program of others, and no file that is called so."""
     named = [part.partition("=")[2].strip() for part in parts if part.partition("=")[0].strip() == "evaluation"]
     program = named[0] if named else parts[0].strip()
-    return split_program(program) is not None and not Path(program).exists()
+    is_function = program.startswith(FUNCTION_PREFIX)
+    return split_program(program) is not None and not is_function and not Path(program).exists()
 
 
 def _name_of(text: str, fields: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.named import load_value
+from glem.core.evaluation.named import load_searched
 from glem.core.game.game import Game
 from glem.core.game.solver import Solution, Solver
 from glem.core.players.player import MoveChoice
@@ -66,7 +66,7 @@ class Thinker:
         self.name = spec.name
         self.game = game
         self.spec = spec
-        self.evaluation = load_value(spec.evaluation, game)
+        self.evaluation = load_searched(spec.evaluation, game)
         self.evaluator = evaluator_of(self.evaluation)
         settings = SearchSettings(
             table_mb=spec.table_mb if table_mb is None else table_mb,

@@ -13,7 +13,18 @@ from tests.house.tree import ROOT, Module, imports, modules, tracked
 
 FLOORS = (
     *("errors", "compiling", "files", "tasks", "game", "features", "configurations", "patterns", "positions"),
-    *("evaluation", "fitting", "search", "players", "tournament", "labelling", "discovery", "grading", "styles"),
+    *(
+        "evaluation",
+        "fitting",
+        "search",
+        "players",
+        "tournament",
+        "labelling",
+        "discovery",
+        "grading",
+        "tuning",
+        "styles",
+    ),
     *("report", "conformance", "_glem", "cli"),
 )
 """What core holds, from the ground up; ``_glem`` is ``import glem``, of which the commands are shells."""

@@ -49,7 +49,7 @@ def _one_side(units: Any, result: Any, odds: Any) -> Any:
 
 
 @kernel(inline=True)
-def _slopes(units: Any, result: Any, odds: Any) -> Any:
+def slopes(units: Any, result: Any, odds: Any) -> Any:
     """Log correctness of a result of the side to move, and its slopes by x, in units of b, and by z."""
     if units > 0:
         return _one_side(units, result, odds)
@@ -64,7 +64,7 @@ def _slopes(units: Any, result: Any, odds: Any) -> Any:
 def slopes_of(units: Any, result: Any, odds: Any, log: Any, by_units: Any, by_odds: Any) -> None:
     """Write the log correctness of rows [N] and its slopes by the value, in units of b, and the drawishness' odds."""
     for row in range(units.shape[0]):
-        log[row], by_units[row], by_odds[row] = _slopes(units[row], result[row], odds[row])
+        log[row], by_units[row], by_odds[row] = slopes(units[row], result[row], odds[row])
 
 
 @kernel(inline=True)
@@ -131,7 +131,7 @@ def add_slopes(
         phase = value_rows.phase[row]
         units = inverse_scale * _sum_of(value_rows, row, value_weights[phase])
         odds = _sum_of(draw_rows, row, draw_weights[phase])
-        log, by_units, by_odds = _slopes(units, result[row], odds)
+        log, by_units, by_odds = slopes(units, result[row], odds)
         own = weight[row]
         if log < least:
             held += held_weight[row] * least
@@ -161,7 +161,7 @@ def information_rows(units: Any, odds: Any, information: Any) -> None:
     for row in range(units.shape[0]):
         information[row] = 0.0
         for result in (-1, 0, 1):
-            log, by_units, by_odds = _slopes(units[row], result, odds[row])
+            log, by_units, by_odds = slopes(units[row], result, odds[row])
             chance = math.exp(log)
             information[row, 0] += chance * by_units * by_units
             information[row, 1] += chance * by_units * by_odds

@@ -1,71 +1,17 @@
 """Grading a function of the user's own: Python code that gives values to positions."""
 
-import importlib
-import importlib.util
-import os
-import sys
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.features.functions import failure_of
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
-
-
-def load_function(text: str) -> Callable[..., Any]:
-    """Load ``module:function``, the module from the current folder or installed, or ``file.py:function``.
-
-    Raises
-    ------
-    BadInputError
-        There is no such module, file or function, or it fails when it is loaded.
-    """
-    module_name, colon, function_name = text.rpartition(":")
-    if not colon or not module_name or not function_name:
-        raise BadInputError(f"a function is named as module:function or file.py:function, got {text!r}")
-    module = _module_of(module_name)
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        what = "has no" if function is None else "has something else than a function called"
-        raise BadInputError(f"{module_name} {what} {function_name!r}")
-    return function  # type: ignore[no-any-return]
-
-
-def _module_of(name: str) -> Any:
-    try:
-        if name.endswith(".py"):
-            path = Path(name)
-            if not path.is_file():
-                raise BadInputError(f"{name}: no such file")
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            sys.modules.setdefault(path.stem, module)
-            spec.loader.exec_module(module)
-            return module
-        folder = os.getcwd()  # noqa: PTH109 # what sys.path holds is text
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-        return importlib.import_module(name)
-    except BadInputError:
-        raise
-    except ModuleNotFoundError as error:
-        raise BadInputError(f"{name}: {error}; modules are looked for in the current folder too") from error
-    except Exception as error:
-        raise BadInputError(f"{name} cannot be loaded: {_told(error)}") from error
-
-
-def _told(error: Exception) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
 
 
 class FunctionScorer(Scorer):
@@ -100,7 +46,9 @@ class FunctionScorer(Scorer):
         try:
             found = self._function(selected.positions)
         except Exception as error:
-            raise BadInputError(f"{self.name}: the function failed on {count:,} positions: {_told(error)}") from error
+            raise BadInputError(
+                f"{self.name}: the function failed on {count:,} positions: {failure_of(error)}"
+            ) from error
         value, drawishness = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
         values = self._column(value, "values", count)
         if drawishness is None:

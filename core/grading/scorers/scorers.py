@@ -23,10 +23,11 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
+from glem.core.features.functions import load_function
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.comments import CommentScorer
-from glem.core.grading.scorers.functions import FunctionScorer, load_function
+from glem.core.grading.scorers.functions import FunctionScorer
 from glem.core.grading.scorers.score_files import ScoreFileScorer
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.grading.scorers.searching import ExternalScorer, SearchScorer

@@ -17,6 +17,7 @@ COMMANDS = [
     "fit OTHER IN -o OUT",
     "fit OTHER --configurations IN -o OUT",
     "tune OTHER --game othello --prior IN -o OUT",
+    "tune --terms OTHER --weights IN -o OUT",
     "label IN --game othello -o OUT",
     "label OTHER --game othello --by IN,depth=1 -o OUT",
     "relabel OTHER IN --game othello -o OUT",
@@ -153,6 +154,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     read = {
         "fit --configurations",
         "tune --configurations",
+        "tune --weights",
         "grade --tuning",
         "learn --changes",
         "learn --tuning",

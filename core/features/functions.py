@@ -1,0 +1,132 @@
+"""Functions of the user's own, by name: they evaluate positions, or give their coefficients."""
+
+import importlib
+import importlib.util
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from glem.core.compiling.operations import Operations, bound
+from glem.core.errors import BadInputError
+from glem.core.features.evaluators import Evaluator
+from glem.core.game.game import Game
+
+_LARGEST_SCORE = 30_000
+_STEPS = 100
+
+
+def load_function(text: str) -> Callable[..., Any]:
+    """Load ``module:function``, the module from the current folder or installed, or ``file.py:function``.
+
+    Raises
+    ------
+    BadInputError
+        There is no such module, file or function, or it fails when it is loaded.
+    """
+    module_name, colon, function_name = text.rpartition(":")
+    if not colon or not module_name or not function_name:
+        raise BadInputError(f"a function is named as module:function or file.py:function, got {text!r}")
+    module = _module_of(module_name)
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        what = "has no" if function is None else "has something else than a function called"
+        raise BadInputError(f"{module_name} {what} {function_name!r}")
+    return function  # type: ignore[no-any-return]
+
+
+def _module_of(name: str) -> Any:
+    try:
+        if name.endswith(".py"):
+            path = Path(name)
+            if not path.is_file():
+                raise BadInputError(f"{name}: no such file")
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            sys.modules.setdefault(path.stem, module)
+            spec.loader.exec_module(module)
+            return module
+        folder = os.getcwd()  # noqa: PTH109 # what sys.path holds is text
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        return importlib.import_module(name)
+    except BadInputError:
+        raise
+    except ModuleNotFoundError as error:
+        raise BadInputError(f"{name}: {error}; modules are looked for in the current folder too") from error
+    except Exception as error:
+        raise BadInputError(f"{name} cannot be loaded: {failure_of(error)}") from error
+
+
+def failure_of(error: Exception) -> str:
+    """Tell what a user's function raised, and where."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+
+
+# --------------------------------------------------------------------------------- functions in the search
+
+
+class _Steps(NamedTuple):
+    """Steps of an integer score for one unit of the function, and the greatest score."""
+
+    steps: np.float64
+    limit: np.int64
+
+
+def evaluate(position: Any) -> float:
+    """Stand-in for the user's function; see :func:`~glem.core.compiling.operations.bound`."""
+    raise NotImplementedError
+
+
+def _start(position: Any, data: Any, accumulators: Any, ply: int) -> None:
+    """Nothing is kept."""
+
+
+def _update(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
+    """Nothing is kept."""
+
+
+def _static_score(position: Any, data: Any, accumulators: Any, ply: int) -> np.int64:
+    return np.int64(min(max(np.rint(np.float64(evaluate(position)) * data.steps), -data.limit), data.limit))
+
+
+def _only_phase(position: Any) -> int:
+    return 0
+
+
+@cache
+def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluator:
+    """Make what the search uses of a function of one position, its value for the side to move.
+
+    The function is dual: it runs as plain Python, and compiled where numba can. Where a game's scores tell more than
+    who has won, values are in their unit and bounded as they are; else in any, within 30,000.
+    """
+    most = max(abs(score) for score in game.score_bounds)
+    is_graded = most > 1
+    steps = _STEPS if is_graded else 1
+    limit = most * steps if is_graded else _LARGEST_SCORE
+    functions: dict[str, Callable[..., Any]] = {
+        "start": _start,
+        "update": _update,
+        "static_score": bound(_static_score, evaluate=function),
+        "search_phase": _only_phase,
+    }
+    return Evaluator(
+        name=function.__name__,
+        operations=Operations(f"{game.name}-function", functions),
+        data=_Steps(np.float64(steps), np.int64(limit)),
+        width=0,
+        phase_count=1,
+        steps_per_unit=float(steps),
+        limit=limit,
+        unit="points",
+        result_only=not is_graded,
+    )

@@ -1,0 +1,223 @@
+"""The terms of an engine's own evaluation: names, shapes, weights, and the files that hold weights."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError, reading
+from glem.core.files.atomic import atomic_path
+
+Weights = NDArray[np.float64]
+"""float64 [K, 2]: of each coefficient the weight in the middlegame, phase 1, and the one in the endgame, phase 0; where
+terms are not tapered only the first counts."""
+
+_LONGEST_FILE = 1 << 26
+_LINE = 100
+TEMPLATES = {
+    ".h": "static const int {NAME}{dimensions} = {values};",
+    ".c": "static const int {NAME}{dimensions} = {values};",
+    ".rs": "pub const {NAME}: {type} = {values};",
+}
+"""How arrays are written by the suffix of the file; :meth:`Terms.write` says what stands for what."""
+
+
+@define(frozen=True)
+class Terms:
+    """Terms, each a number or an array of numbers with as many weights, one after the other.
+
+    Parameters
+    ----------
+    shapes
+        Name of each term to the shape of its coefficients, ``()`` for a number.
+    is_tapered
+        Whether every weight is two, one for each end of the game.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    is_tapered: bool
+
+    @property
+    def count(self) -> int:
+        """Number K of coefficients."""
+        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+
+    def columns(self) -> dict[str, slice]:
+        """Where the coefficients of each term stand among all."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()])
+        return {
+            name: slice(int(begin), int(end)) for name, begin, end in zip(self.shapes, [0, *ends], ends, strict=False)
+        }
+
+    def names(self) -> list[str]:
+        """Name each coefficient, such as ``pawn[12]``: K texts."""
+        return [
+            name + "".join(f"[{index}]" for index in place)
+            for name, shape in self.shapes.items()
+            for place in np.ndindex(*shape)
+        ]
+
+    def matching(self, patterns: Sequence[str]) -> NDArray[np.bool_]:
+        """Tell which coefficients belong to terms of some names or patterns: bool [K].
+
+        Raises
+        ------
+        BadInputError
+            No term is meant by a pattern.
+        """
+        found = np.zeros(self.count, bool)
+        for pattern in patterns:
+            meant = [name for name in self.shapes if fnmatch.fnmatchcase(name, pattern)]
+            if not meant:
+                raise BadInputError(f"there is no term {pattern!r}; terms: {', '.join(self.shapes)}")
+            for name in meant:
+                found[self.columns()[name]] = True
+        return found
+
+    # ------------------------------------------------------------------------------------------ weights
+
+    def weights_of(self, values: Mapping[str, Any], place: str) -> Weights:
+        """Take weights out of nested lists by name, as a file of JSON holds them.
+
+        Parameters
+        ----------
+        values
+            A number or nested lists for each term, of its shape; of tapered ones a pair of such, the middlegame first.
+        place
+            Where they come from, for messages.
+
+        Raises
+        ------
+        BadInputError
+            A term is missing or unknown, or has another shape.
+        """
+        unknown, missing = [*(values.keys() - self.shapes.keys())], [*(self.shapes.keys() - values.keys())]
+        if unknown or missing:
+            told = [f"has no {', '.join(sorted(missing))}"] if missing else []
+            told += [f"has {', '.join(sorted(unknown))}, which is no term"] if unknown else []
+            raise BadInputError(f"{place}: {'; '.join(told)}")
+        weights = np.zeros((self.count, 2))
+        for name, columns in self.columns().items():
+            wanted = (2, *self.shapes[name]) if self.is_tapered else self.shapes[name]
+            try:
+                found = np.array(values[name], np.float64)
+            except (TypeError, ValueError):
+                found = np.zeros(())
+            if found.shape != wanted or not np.isfinite(found).all():
+                raise BadInputError(
+                    f"{place}: {name} must be {_told_shape(wanted)}"
+                    + (", middlegame and endgame" if self.is_tapered else "")
+                    + f", it is {_told_shape(found.shape) if found.shape != wanted else 'not finite'}"
+                )
+            weights[columns] = found.reshape(2, -1).T if self.is_tapered else np.stack([found.ravel()] * 2, 1)
+        return weights
+
+    def values_of(self, weights: Weights, digits: int = 0) -> dict[str, Any]:
+        """Give weights as nested lists by name, the inverse of :meth:`weights_of`, rounded to so many digits."""
+        found: dict[str, Any] = {}
+        rounded = np.round(weights, digits) + 0.0
+        for name, columns in self.columns().items():
+            own = rounded[columns].T if self.is_tapered else rounded[columns, 0]
+            shaped = own.reshape(((2,) if self.is_tapered else ()) + self.shapes[name])
+            found[name] = (shaped if digits else shaped.astype(np.int64)).tolist()
+        return found
+
+    def read(self, path: str | os.PathLike[str]) -> tuple[Weights, bool]:
+        """Read weights from a file of JSON, and whether all of them are whole numbers.
+
+        Raises
+        ------
+        BadInputError
+            The file cannot be read, or weights do not fit the terms.
+        """
+        with reading(path, "JSON file of weights"):
+            if Path(path).stat().st_size > _LONGEST_FILE:
+                raise BadInputError(f"{os.fspath(path)}: holds more than {_LONGEST_FILE:,} bytes")
+            values = json.loads(Path(path).read_text("utf-8"))
+        if not isinstance(values, dict):
+            raise BadInputError(f"{os.fspath(path)}: an object with a member for each term is needed")
+        weights = self.weights_of(values, os.fspath(path))
+        return weights, bool((weights == np.rint(weights)).all())
+
+    def write(
+        self, path: str | os.PathLike[str], weights: Weights, *, digits: int = 0, template: str | None = None
+    ) -> None:
+        """Write weights: JSON, or for other suffixes (``.h``, ``.c``, ``.rs``) arrays of that language.
+
+        Parameters
+        ----------
+        path
+            The file.
+        weights
+            The weights.
+        digits
+            Digits behind the point; 0 writes whole numbers.
+        template
+            One line for each term, in place of that of the suffix: ``{name}`` and ``{NAME}`` stand for its name,
+            ``{values}`` for its numbers in the braces or brackets of the language, ``{dimensions}`` for its lengths as
+            ``[2][64]``, ``{type}`` for the type of Rust, ``[[i32; 64]; 2]``.
+
+        Raises
+        ------
+        BadInputError
+            No template goes with the suffix, or it names something else.
+        """
+        suffix = Path(path).suffix.lower()
+        values = self.values_of(weights, digits)
+        if template is None and suffix not in TEMPLATES and suffix != ".json":
+            raise BadInputError(
+                f"{os.fspath(path)}: weights are written as .json, {', '.join(TEMPLATES)}, or by --template"
+            )
+        if template is None and suffix == ".json":
+            lines = [f"{json.dumps(name)}: {_nested(value, '[]')}" for name, value in values.items()]
+            text = "{\n" + ",\n".join(lines) + "\n}\n"
+        else:
+            pattern = TEMPLATES[suffix] if template is None else template
+            try:
+                text = "".join(
+                    pattern.format(**_parts(name, value, "[]" if suffix == ".rs" else "{}", digits)) + "\n"
+                    for name, value in values.items()
+                )
+            except (KeyError, IndexError, ValueError) as error:
+                raise BadInputError(f"the template {pattern!r} cannot be filled in: {error!r}") from None
+        with atomic_path(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _told_shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape)) + " numbers" if shape else "a number"
+
+
+def _nested(value: Any, brackets: str) -> str:
+    """Write nested lists, one line for each row of the innermost, eight numbers a line where they are squares."""
+    if not isinstance(value, list):
+        return str(value)
+    inner = [_nested(each, brackets) for each in value]
+    if isinstance(value[0], list):
+        return f"{brackets[0]}\n" + ",\n".join(inner) + f"{brackets[1]}"
+    step = 8 if len(inner) % 8 == 0 and len(inner) > 8 else len(inner)
+    rows = [", ".join(inner[begin : begin + step]) for begin in range(0, len(inner), step)]
+    return brackets[0] + ",\n ".join(rows) + brackets[1]
+
+
+def _parts(name: str, value: Any, brackets: str, digits: int) -> dict[str, str]:
+    plain = "".join(letter if letter.isalnum() else "_" for letter in name)
+    shape = np.shape(value)
+    kind = "f64" if digits else "i32"
+    for length in reversed(shape):
+        kind = f"[{kind}; {length}]"
+    return {
+        "name": plain,
+        "NAME": plain.upper(),
+        "values": _nested(value, brackets),
+        "dimensions": "".join(f"[{length}]" for length in shape),
+        "type": kind,
+    }
