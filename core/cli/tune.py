@@ -37,7 +37,9 @@ _PHASES = click.Choice(["each", "linear", "one"])
     "a table (CSV, Parquet, .npz) holds them with the results.",
 )
 @options.file("--weights", "Weights of --terms to begin with (JSON); zeros by default.")
-@options.choice(("--objective", "loss"), ["likelihood", "logistic"], "With --terms: Ban's, which knows draws, or plain logistic.")
+@options.choice(
+    ("--objective", "loss"), ["likelihood", "logistic"], "With --terms: Ban's, which knows draws, or plain logistic."
+)
 @options.option("--hold-term", "held_terms", multiple=True, metavar="NAME", help="Keep the weights of these --terms.")
 @options.option("--template", metavar="TEXT", help="With --terms: the line for each: '{name} = {values}'.")
 @options.prior

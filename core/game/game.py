@@ -309,6 +309,8 @@ class Game:
     search_rules: Operations = field(init=False, repr=False)
     """The rules as the search uses them: :attr:`rules`, replaced and extended by :attr:`search_functions`."""
     _quiet_rules: Mapping[str, Operations] = field(init=False, repr=False)
+    _fast_listing: Callable[..., int] | None = field(init=False, repr=False, default=None)
+    _last_listed: tuple[Any, list[int]] = field(init=False, repr=False, default=(None, []))
 
     def __attrs_post_init__(self) -> None:
         refuse(f"game {self.name!r}", [*kind_problems(self), *game_problems(self)])
@@ -344,15 +346,38 @@ class Game:
         """Return a position of columns: the position type with one zeroed array of ``length`` per field."""
         return self.position_type(*(np.zeros(length, np.asarray(value).dtype) for value in self.initial_position))
 
-    def list_legal_moves(self, position: Any) -> list[int]:
-        """List the legal moves of a position by the plain rules, in their order.
+    def list_legal_moves(self, position: Any, *, fast: bool = False) -> list[int]:
+        """List the legal moves of a position, in their order; the last list is kept for who asks again.
+
+        Parameters
+        ----------
+        position
+            The position.
+        fast
+            By the compiled rules, which takes time once and pays for many positions; else by the plain ones.
 
         Raises
         ------
         PluginError
             ``legal_moves`` has more of them than :attr:`max_moves`, or does not return their number.
         """
+        known, listed = self._last_listed
+        if known is not position:
+            listed = self._listed(position, _list_moves if fast else None)
+            object.__setattr__(self, "_last_listed", (position, listed))
+        return listed.copy()
+
+    def _listed(self, position: Any, by: Callable[..., int] | None) -> list[int]:
         moves = np.zeros(self.max_moves, np.int32)
+        if by is not None:
+            # Imported late: what only reads needs no compiler.
+            from glem.core.compiling.kernels import compiled, direct
+
+            fast = self._fast_listing or compiled(by)
+            found: list[int] = moves[: fast(self.rules, position, moves)].tolist()
+            if self._fast_listing is None:
+                object.__setattr__(self, "_fast_listing", direct(by, self.rules, position, moves))
+            return found
         try:
             count = self.legal_moves(position, moves, 0)
         except IndexError as error:
@@ -413,6 +438,10 @@ class Game:
 def legal_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
     """Write the legal moves into ``moves`` from ``start`` on and return their number."""
     return int(rules["legal_moves"](position, moves, start))
+
+
+def _list_moves(rules: Operations, position: Any, moves: Any) -> int:
+    return legal_moves(rules, position, moves, 0)
 
 
 @generic_operation

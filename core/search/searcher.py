@@ -9,7 +9,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.kernels import compiled, is_made, translate
+from glem.core.compiling.kernels import compiled, direct, is_made, translate
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
@@ -410,11 +410,16 @@ class Searcher:
         # The kernel looks at its limits before anything else.
         state.counters[AT.NEXT_POLL] = state.counters[AT.NODES]
         integers = (np.int64(0), np.int64(depth), np.int64(alpha), np.int64(beta))
-        rules, evaluator = self.rules, self.evaluator.operations
-        if not self._is_ready:
-            self._translate_rules(position)
-            self._is_ready = True
-        return int(self._kernel(rules, evaluator, self.borrowed, position, *integers))
+        arguments = self.rules, self.evaluator.operations, self.borrowed, position, *integers
+        if self._is_ready:
+            return int(self._kernel(*arguments))
+        self._translate_rules(position)
+        score = int(self._kernel(*arguments))
+        if not self.plain:
+            self._kernel = direct(negascout, *arguments)
+            self._enter_root = direct(_enter_root, arguments[1], self.borrowed, position)
+        self._is_ready = True
+        return score
 
     def _translate_rules(self, position: Any) -> None:
         """Begin with what a second process leaves that works at :meth:`translate_leaves`."""

@@ -254,7 +254,8 @@ def play_game(task: GameTask) -> PlayedGame:
     side = len(previous) % 2
     score: int | None
     while True:
-        ended = _judged(task, position, previous)
+        legal = task.game.list_legal_moves(position, fast=True)
+        ended = _judged(task, position, previous, is_over=not legal)
         if ended is not None:
             own_score, end = ended
             score = own_score if side == 0 else -own_score
@@ -273,7 +274,9 @@ def play_game(task: GameTask) -> PlayedGame:
             choice = _explored(task, side, position, len(previous), choice)
         seconds = time.perf_counter() - begin
         spent: float | None = time.thread_time() - processor_begin
-        _check_legal(task, position, choice, players[side].name)
+        if choice.move not in legal:
+            name, text = players[side].name, task.game.format_position(position)
+            raise GlemError(f"game {task.number}: {name} chose move {choice.move}, which is illegal in {text}")
         if (task.first, task.second)[side].kind == EXTERNAL:
             # What this thread did is not the program's time.
             spent = choice.processor_seconds
@@ -302,9 +305,9 @@ def _explored(task: GameTask, side: int, position: Any, ply: int, choice: MoveCh
     return MoveChoice(move, nodes=choice.nodes, seconds=choice.seconds, processor_seconds=choice.processor_seconds)
 
 
-def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int, End] | None:
+def _judged(task: GameTask, position: Any, previous: Sequence[Any], *, is_over: bool) -> tuple[int, End] | None:
     """Score for the side to move and reason, where the game is over, drawn or adjudicated."""
-    if task.game.is_over(position):
+    if is_over:
         return task.game.final_score(position), End.FINISHED
     draw = drawn_by(task.game, position, previous)
     if draw is not None:
@@ -317,12 +320,6 @@ def _judged(task: GameTask, position: Any, previous: Sequence[Any]) -> tuple[int
         return None
     # Not cleared before: a table full of exact bounds changes nodes, never scores.
     return solver.solve(position).score, End.ADJUDICATED
-
-
-def _check_legal(task: GameTask, position: Any, choice: MoveChoice, name: str) -> None:
-    if choice.move not in task.game.list_legal_moves(position):
-        text = task.game.format_position(position)
-        raise GlemError(f"game {task.number}: {name} chose move {choice.move}, which is illegal in {text}")
 
 
 class _GameClock:
