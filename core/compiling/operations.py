@@ -174,7 +174,7 @@ def by_presence(
     present, absent
         Dual functions or generic operations of the same arguments.
     kind
-        Type of the result, to which either is converted.
+        Type of the result, to which either is converted, or a function that leaves it as it is.
     """
 
     def chosen(operations: Any, *arguments: Any) -> Any:
@@ -183,7 +183,8 @@ def by_presence(
     @overload_of(chosen)
     def _overload_chosen(operations: Any, *arguments: Any) -> Any:
         function = compiled(present if has_operation(operations, operation) else absent)
-        return lambda operations, *arguments: kind(function(operations, *arguments))
+        convert = compiled(kind)
+        return lambda operations, *arguments: convert(function(operations, *arguments))
 
     return chosen
 

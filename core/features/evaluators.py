@@ -66,6 +66,9 @@ class Evaluator:
         Greatest absolute static score, in steps; ``static_score`` never exceeds it.
     unit
         Label unit, e.g. ``discs``.
+    swing
+        Steps by which a quiet move changes a score as a rule: selective search prunes by it; 0
+        where it is not known, and nothing is pruned by static scores.
     result_only
         The evaluation estimates who wins, not by how much: the search then counts only the sign of final scores.
     """
@@ -79,6 +82,7 @@ class Evaluator:
     limit: int
     unit: str
     result_only: bool = False
+    swing: int = 0
 
     def empty_accumulators(self, plies: int) -> NDArray[np.uint16]:
         """Room for the accumulators of so many plies, aligned: uint16 [plies * width], at least one word."""

@@ -33,6 +33,15 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     Whether the position is drawn by a rule that the moves do not show (too many plies without progress, too little
     material); players are taken to claim such draws. Never in a finished game that somebody has won. Repetitions are
     none of its business.
+``null_move(position) -> position``
+    The position after the side to move has passed, as the other side sees it, though no rule allows that. A selective
+    search takes a side that is still well off after passing to be better off with a move (Beal 1989). No position from
+    before may come back after it (``reversible_plies`` is 0).
+``can_pass(position) -> bool``
+    Whether passing may stand for any move there: False where a side may be glad to pass.
+``is_quiet(before, move, after) -> bool``
+    Whether a move changes little that a static score sees; selective search looks at such ones less deep where they
+    come late, and not at all where the static score is far too low next to the leaves.
 ``table_key(position) -> uint64``
     Key of the position in the table, where the hash key leaves out what decides its value soon: a counter of plies
     that is about to make it a draw. Elsewhere it is the hash key.
@@ -61,6 +70,9 @@ OPTIONAL_OPERATIONS = (
     "table_key",
     "move_hint",
     "must_move",
+    "null_move",
+    "can_pass",
+    "is_quiet",
 )
 
 
@@ -138,6 +150,24 @@ def is_drawn(rules: Operations, position: Any) -> bool:
 
 
 @generic_operation
+def null_move(rules: Operations, position: Any) -> Any:
+    """Position after the side to move has passed."""
+    return rules["null_move"](position)
+
+
+@generic_operation
+def can_pass(rules: Operations, position: Any) -> bool:
+    """Whether passing may stand for any move."""
+    return bool(rules["can_pass"](position))
+
+
+@generic_operation
+def is_quiet(rules: Operations, before: Any, move: int, after: Any) -> bool:
+    """Whether a move changes little that a static score sees."""
+    return bool(rules["is_quiet"](before, move, after))
+
+
+@generic_operation
 def table_key(rules: Operations, position: Any) -> np.uint64:
     """Key of a position in the table."""
     return rules["table_key"](position)  # type: ignore[no-any-return]
@@ -156,6 +186,14 @@ def _one(rules: Any, *arguments: Any) -> int:
 
 def _minus_one(rules: Any, *arguments: Any) -> int:
     return -1
+
+
+def _same(rules: Any, position: Any) -> Any:
+    return position
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 def _hint_before_move(rules: Any, position: Any, move: Any, after: Any) -> Any:
@@ -198,6 +236,15 @@ earlier_plies = by_presence("reversible_plies", reversible_plies, _zero, np.int6
 
 is_drawn_by_rule = by_presence("is_drawn", is_drawn, _zero, bool)
 """Whether a rule makes the position a draw; False in a game without such rules."""
+
+may_pass = by_presence("null_move", can_pass, _zero, bool)
+"""Whether a null move may be tried; False in a game without it."""
+
+passed = by_presence("null_move", null_move, _same, _unchanged)
+"""Position after a null move."""
+
+is_quiet_move = by_presence("is_quiet", is_quiet, _zero, bool)
+"""Whether a move may be reduced or left out; False in a game that does not tell."""
 
 stored_key = by_presence("table_key", table_key, hash_key, np.uint64)
 """Key of a position in the table: the hash key in a game without another one."""

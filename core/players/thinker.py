@@ -72,6 +72,7 @@ class Thinker:
             table_mb=spec.table_mb if table_mb is None else table_mb,
             probcut=spec.load_probcut(game),
             quiescence=spec.quiescence,
+            pruning=spec.selective,
         )
         self.searcher = Searcher(game, self.evaluator, settings)
         self._solver: Solver | None = None

@@ -21,6 +21,10 @@ The contract of :func:`negascout`:
   Where it is on, late moves are searched less deep, and again where they turn out better than the moves before them.
   With ``FULL_WIDTH`` both are off. In a search that is deeper than the game can last, checks must clear their bounds
   by more, and late moves are searched nearer to the end.
+- So does pruning (:mod:`~glem.core.search.pruning`), where the game has the operations and the search asks for it: a
+  null move that still reaches ``beta``, a static score that clears a bound by what quiet moves change, and late quiet
+  moves that are left out next to the leaves, stand for searches; other late quiet moves, and nodes without a known
+  move, are searched less deep. Never at the root, where a side must move, or about certain wins.
 - Move ordering, killers and history change the number of nodes and which of equal moves is found, never the value.
 - Every position entered counts as one node, those that are evaluated statically included; a re-search or a check
   search counts again.
@@ -34,6 +38,7 @@ from glem.core.compiling.borrowed import load_shared
 from glem.core.compiling.kernels import compiled, kept, overload_of
 from glem.core.compiling.operations import has_operation
 from glem.core.features.evaluators import search_phase, static_score, update
+from glem.core.features.evaluators import start as start_at
 from glem.core.game.game import legal_moves, play
 from glem.core.game.optional_operations import (
     checking_moves,
@@ -41,14 +46,18 @@ from glem.core.game.optional_operations import (
     hint,
     is_drawn_by_rule,
     is_over_at_leaf,
+    is_quiet_move,
+    may_pass,
     moves_of_quiescence,
     must_play_to_hint,
+    passed,
     score_without_moves,
     standing,
     stored_key,
 )
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.probcut import CHECKS, LATEST
+from glem.core.search.pruning import FUTILE_DEPTH, LATE_DEPTH, NULL_DEPTH, REDUCED_DEPTH, reduction_of
 from glem.core.search.repetitions import is_repetition
 from glem.core.search.state import AT, KILLERS, PLIES
 from glem.core.search.table import (
@@ -405,6 +414,29 @@ def negascout(
                 ):
                     return score
 
+    static = -state.infinity
+    is_pruned: Any = state.prunes != np.int64(0) and ply > np.int64(0)
+    if is_pruned and not is_open and abs(beta) < state.limit and standing(rules, position) > np.int64(0):
+        static = static_score_at(evaluator, state, position, ply)
+        if depth <= FUTILE_DEPTH and state.swing > np.int64(0) and static - state.swing * depth >= beta:
+            return static
+        if depth >= NULL_DEPTH and static >= beta and counters[AT.PASSED] != ply and may_pass(rules, position):
+            other = passed(rules, position)
+            start_at(evaluator, other, state.evaluation, state.accumulators, ply + np.int64(1))
+            before = counters[AT.PASSED]
+            counters[AT.PASSED] = ply + np.int64(1)
+            below = max(depth - np.int64(4) - depth // np.int64(4), np.int64(0))
+            score = -negascout(rules, evaluator, state, other, ply + np.int64(1), below, -beta, -beta + np.int64(1))
+            counters[AT.PASSED] = before
+            if counters[AT.STOPPED] != 0:
+                return np.int64(0)
+            if score >= beta:
+                # A win that begins with a pass is none.
+                return score if score <= state.proven else beta
+    if is_pruned and depth > REDUCED_DEPTH and table_move < np.int64(0):
+        # Without a move that is known to be good, a shallower search is as good a start.
+        depth -= np.int64(1)
+
     if (
         not is_open
         and ply > np.int64(0)
@@ -464,12 +496,26 @@ def negascout(
         bring_best_forward(state, place, start + count)
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
+        late = place - start
+        is_late: Any = is_pruned and late > np.int64(0) and is_quiet_move(rules, position, move, after)
+        if is_late and static > -state.infinity and best > -state.proven:
+            is_far = (
+                depth <= FUTILE_DEPTH
+                and state.swing > np.int64(0)
+                and (static + state.swing * (depth + np.int64(1)) <= alpha)
+            )
+            if is_far or (depth <= LATE_DEPTH and late > np.int64(3) + depth * depth):
+                # It is taken to be no better than what there is already.
+                best = max(best, alpha)
+                continue
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
         below = min(depth - step + extra_plies(rules, position, move, after), np.int64(GREATEST_DEPTH))
         reduction = np.int64(0)
+        if is_late:
+            reduction = max(reduction_of(state, depth, late) - np.int64(is_open), np.int64(0))
+            reduction = min(reduction, max(below - np.int64(1), np.int64(0)))
         if place > start and depth < state.selectivity.depth_count:
-            late = min(place - start, np.int64(LATEST))
-            reduction = state.selectivity.reductions[depth * np.int64(LATEST + 1) + late]
+            reduction = state.selectivity.reductions[depth * np.int64(LATEST + 1) + min(late, np.int64(LATEST))]
         is_scouted = place > start and (is_open or reduction > np.int64(0))
         score = highest + np.int64(1)
         if is_scouted:

@@ -15,6 +15,7 @@ from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.game import Game
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
+from glem.core.search.pruning import LATE_MOVES
 from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
 from glem.core.search.table import AGES, ERAS, GREATEST_SCORE, new_table
@@ -78,6 +79,9 @@ class SearchSettings:
         tactical moves. Affects only nodes.
     quiescence
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
+    pruning
+        Whether null moves, reductions of late quiet moves and static scores may end searches early, where the game has
+        the operations (:mod:`glem.core.game.optional_operations`).
     """
 
     table_mb: int = 16
@@ -85,6 +89,7 @@ class SearchSettings:
     aspiration: int | None = None
     order_depth: int | None = None
     quiescence: str = ""
+    pruning: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not 0 <= self.table_mb <= 1 << 20:
@@ -178,6 +183,9 @@ class Searcher:
             stop=np.zeros(1, np.uint8),
             evaluation=evaluator.data,
             selectivity=FULL_WIDTH if settings.probcut is None else settings.probcut.arrays(evaluator),
+            swing=np.int64(evaluator.swing),
+            prunes=np.int64(settings.pruning and "null_move" in self.rules),
+            late=LATE_MOVES,
             table_mask=np.uint64(len(table) // 8 - 1),
             table_depth=np.int64(_TABLE_DEPTH if settings.table_mb else _MOST_DEPTH * 4),
             order_depth=np.int64(max(order_depth, ordering.hint_depth)),

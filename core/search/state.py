@@ -46,6 +46,8 @@ class Counters(NamedTuple):
     """Number of the table's era: 1 or greater."""
     BEYOND: int = 14
     """Plies by which the search is deeper than the game can last."""
+    PASSED: int = 15
+    """Ply of the node that the last null move on the path led to."""
 
 
 AT = Counters()
@@ -80,6 +82,12 @@ class SearchState(NamedTuple):
     evaluation: NamedTuple
     """The evaluator's data."""
     selectivity: Selectivity
+    swing: np.int64
+    """Steps by which a quiet move changes a static score as a rule; 0 where it is not known."""
+    prunes: np.int64
+    """1 in a search that prunes (:mod:`glem.core.search.pruning`)."""
+    late: NDArray[np.int64]
+    """:data:`~glem.core.search.pruning.LATE_MOVES`."""
     table_mask: np.uint64
     """Buckets of the table, less one."""
     table_depth: np.int64

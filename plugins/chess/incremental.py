@@ -189,6 +189,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         limit=limit,
         unit=search_unit(evaluation),
         result_only=True,
+        swing=max(0, round(float(by_feature[:, 0].mean()))),
     )
 
 

@@ -9,7 +9,8 @@ from glem.core.compiling.kernels import inlined, mix
 from glem.games.chess.rules.exchanges import keeps_material, value_on
 from glem.games.chess.rules.generation import LEGAL, MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
 from glem.games.chess.rules.playing import final_score, insufficient_material, play
-from glem.games.chess.rules.position import Position, parts_of
+from glem.games.chess.rules.position import Position, own_squares, parts_of
+from glem.games.chess.rules.tables import EN_PASSANT_KEYS, TURN_KEY, table_word
 
 _NO_PROMOTION = np.uint64(0)
 _QUEEN = np.uint64(4)
@@ -101,6 +102,29 @@ def move_hint(position: Position, move: int) -> int:
     return int(np.int64(10) * victim - np.int64(200))
 
 
+def null_move(position: Position) -> Position:
+    """Pass: the other side is to move, no capture en passant is left, and nothing from before comes back."""
+    key = position.key ^ TURN_KEY
+    if position.en_passant != np.uint8(0):
+        key ^= table_word(EN_PASSANT_KEYS + np.uint64(position.en_passant))
+    state = np.uint8(0), np.uint8(np.uint8(1) - position.turn), np.uint8(0)
+    return Position(*position[:8], key, *state)
+
+
+def can_pass(position: Position) -> bool:
+    """Not in check, and with a piece: with pawns alone, a side may be glad to pass."""
+    pieces = position.knights | position.bishops | position.rooks | position.queens
+    return pieces & own_squares(position) != np.uint64(0) and not in_check(position)
+
+
+def is_quiet(before: Position, move: int, after: Position) -> bool:
+    """No capture, promotion or check."""
+    origin, target, promotion = parts_of(np.int64(move))
+    castles = ((before.white >> origin) & np.uint64(1)) == ((before.white >> target) & np.uint64(1))
+    takes = (value_on(before, target) != np.int64(0) and not castles) or _is_en_passant(before, origin, target)
+    return bool(promotion == _NO_PROMOTION and not takes) and not in_check(after)
+
+
 def no_moves_score(position: Position) -> int:
     """-1 for a mate, 0 for a stalemate or the end by the 75-move rule."""
     if position.clock >= MOST_CLOCK:
@@ -136,6 +160,9 @@ SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "reversible_plies": reversible_plies,
     "is_drawn": is_drawn,
     "table_key": table_key,
+    "null_move": null_move,
+    "can_pass": can_pass,
+    "is_quiet": is_quiet,
 }
 """By operation name (``Game.search_functions``)."""
 
