@@ -374,10 +374,10 @@ class Game:
             from glem.core.compiling.kernels import compiled, direct
 
             fast = self._fast_listing or compiled(by)
-            found: list[int] = moves[: fast(self.rules, position, moves)].tolist()
+            listed: list[int] = moves[: fast(self.rules, position, moves)].tolist()
             if self._fast_listing is None:
                 object.__setattr__(self, "_fast_listing", direct(by, self.rules, position, moves))
-            return found
+            return listed
         try:
             count = self.legal_moves(position, moves, 0)
         except IndexError as error:
@@ -441,7 +441,7 @@ def legal_moves(rules: Operations, position: Any, moves: Any, start: int) -> int
 
 
 def _list_moves(rules: Operations, position: Any, moves: Any) -> int:
-    return legal_moves(rules, position, moves, 0)
+    return int(legal_moves(rules, position, moves, 0))
 
 
 @generic_operation
