@@ -57,7 +57,15 @@ from glem.core.game.optional_operations import (
 )
 from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.probcut import CHECKS, LATEST
-from glem.core.search.pruning import FUTILE_DEPTH, LATE_DEPTH, NULL_DEPTH, REDUCED_DEPTH, reduction_of
+from glem.core.search.pruning import (
+    FUTILE_DEPTH,
+    LATE_DEPTH,
+    NULL_DEPTH,
+    REDUCED_DEPTH,
+    futile_margin,
+    note_refuted,
+    reduction_of,
+)
 from glem.core.search.repetitions import is_repetition
 from glem.core.search.state import AT, KILLERS, PLIES
 from glem.core.search.table import (
@@ -418,7 +426,7 @@ def negascout(
     is_pruned: Any = state.prunes != np.int64(0) and ply > np.int64(0)
     if is_pruned and not is_open and abs(beta) < state.limit and standing(rules, position) > np.int64(0):
         static = static_score_at(evaluator, state, position, ply)
-        if depth <= FUTILE_DEPTH and state.swing > np.int64(0) and static - state.swing * depth >= beta:
+        if depth <= FUTILE_DEPTH and state.swing > np.int64(0) and static - futile_margin(state, depth) >= beta:
             return static
         if depth >= NULL_DEPTH and static >= beta and counters[AT.PASSED] != ply and may_pass(rules, position):
             other = passed(rules, position)
@@ -502,7 +510,7 @@ def negascout(
             is_far = (
                 depth <= FUTILE_DEPTH
                 and state.swing > np.int64(0)
-                and (static + state.swing * (depth + np.int64(1)) <= alpha)
+                and (static + futile_margin(state, depth) + state.swing <= alpha)
             )
             if is_far or (depth <= LATE_DEPTH and late > np.int64(3) + depth * depth):
                 # It is taken to be no better than what there is already.
@@ -512,7 +520,7 @@ def negascout(
         below = min(depth - step + extra_plies(rules, position, move, after), np.int64(GREATEST_DEPTH))
         reduction = np.int64(0)
         if is_late:
-            reduction = max(reduction_of(state, depth, late) - np.int64(is_open), np.int64(0))
+            reduction = max(reduction_of(state, ply, depth, late, move) - np.int64(is_open), np.int64(0))
             reduction = min(reduction, max(below - np.int64(1), np.int64(0)))
         if place > start and depth < state.selectivity.depth_count:
             reduction = state.selectivity.reductions[depth * np.int64(LATEST + 1) + min(late, np.int64(LATEST))]
@@ -542,6 +550,8 @@ def negascout(
                     _note_variation(state, ply, move)
                 if score >= beta:
                     _note_cutoff(state, ply, depth, move)
+                    if is_pruned:
+                        note_refuted(state, ply, depth, start, place)
                     break
 
     if uses_table and ply > np.int64(0):

@@ -18,7 +18,10 @@ FUTILE_DEPTH = np.int64(6)
 LATE_DEPTH = np.int64(4)
 """Greatest depth at which quiet moves behind so many others are left out."""
 REDUCED_DEPTH = np.int64(3)
-"""Least depth at which late moves are reduced, and at which nodes without a move from the table are."""
+"""Least depth at which late moves are reduced; deeper nodes without a move from the table are searched less deep."""
+
+_HISTORY_OF_A_PLY = np.int64(4000)
+_LEAST_HISTORY = np.int64(-(1 << 20))
 
 
 def _reductions() -> NDArray[np.int64]:
@@ -34,7 +37,21 @@ LATE_MOVES = _reductions()
 """Plies less for the quiet move at place p of a node of depth d, at ``d * (LATEST + 1) + p``: int64."""
 
 
-def reduction_of(state: Any, depth: Any, late: Any) -> Any:
-    """Plies less for a late quiet move."""
+def futile_margin(state: Any, depth: Any) -> Any:
+    """Give what quiet moves of so many plies change a static score by, in steps."""
+    return state.swing * depth * np.int64(7) // np.int64(10)
+
+
+def reduction_of(state: Any, ply: Any, depth: Any, late: Any, move: Any) -> Any:
+    """Plies less for a late quiet move: fewer where it has cut off elsewhere, more where others had to."""
     place = min(depth, np.int64(DEEPEST)) * np.int64(LATEST + 1) + min(late, np.int64(LATEST))
-    return np.int64(state.late[place])
+    history = np.int64(state.history[(ply & np.int64(1)) * state.move_count + move])
+    return np.int64(state.late[place]) - history // _HISTORY_OF_A_PLY
+
+
+def note_refuted(state: Any, ply: Any, depth: Any, start: Any, place: Any) -> None:
+    """Remember of the moves from ``start`` on, before the one that cut off, that they did not."""
+    first = (ply & np.int64(1)) * state.move_count
+    for other in range(start, place):
+        entry = first + np.int64(state.moves[other])
+        state.history[entry] = max(np.int64(state.history[entry]) - depth * depth, _LEAST_HISTORY)

@@ -31,6 +31,7 @@ _COMPILED_POLL_NODES = 1000
 _PLAIN_POLL_NODES = 8
 
 _TABLE_DEPTH = 2
+_PRUNED_TABLE_DEPTH = 1
 _CUTOFF_DEPTH = 4
 _ASPIRATION_DEPTH = 3
 _ASPIRATION_SHARE = 32
@@ -166,6 +167,10 @@ class Searcher:
         if game.move_count > _MOST_MOVES:
             raise BadInputError(f"{game.title} has {game.move_count} moves; the search's table takes {_MOST_MOVES}")
         table = new_table(settings.table_mb)
+        prunes = settings.pruning and "null_move" in self.rules
+        table_depth = _MOST_DEPTH * 4
+        if settings.table_mb:
+            table_depth = _PRUNED_TABLE_DEPTH if prunes else _TABLE_DEPTH
         ordering = _SHARP if "tactical_moves" in game.search_rules else _CALM
         order_depth = ordering.order_depth if settings.order_depth is None else settings.order_depth
         return SearchState(
@@ -184,10 +189,10 @@ class Searcher:
             evaluation=evaluator.data,
             selectivity=FULL_WIDTH if settings.probcut is None else settings.probcut.arrays(evaluator),
             swing=np.int64(evaluator.swing),
-            prunes=np.int64(settings.pruning and "null_move" in self.rules),
+            prunes=np.int64(prunes),
             late=LATE_MOVES,
             table_mask=np.uint64(len(table) // 8 - 1),
-            table_depth=np.int64(_TABLE_DEPTH if settings.table_mb else _MOST_DEPTH * 4),
+            table_depth=np.int64(table_depth),
             order_depth=np.int64(max(order_depth, ordering.hint_depth)),
             hint_depth=np.int64(ordering.hint_depth),
             cutoff_depth=np.int64(_CUTOFF_DEPTH),
