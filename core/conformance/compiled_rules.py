@@ -14,8 +14,10 @@ from glem.core.conformance.report import CheckResult, ConformanceReport, NotAppl
 from glem.core.game.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
 from glem.core.game.optional_operations import (
     OPTIONAL_OPERATIONS,
+    can_pass,
     extension,
     is_drawn,
+    is_quiet,
     move_hint,
     move_order,
     must_move,
@@ -83,6 +85,7 @@ _KINDS: dict[Callable[..., Any], Any] = {
     is_drawn: np.bool_,
     table_key: np.uint64,
     must_move: np.bool_,
+    can_pass: np.bool_,
 }
 """Operations that give a number for a position, and its type."""
 
@@ -91,7 +94,7 @@ _AT_THE_END = ("final_score", "no_moves_score")
 
 _LISTS = _asking(_list_all, legal_moves, tactical_moves)
 _OF_POSITIONS = _asking(_ask_all, *_KINDS)
-_OF_MOVES = {**_asking(_ask_between, extension, move_order), **_asking(_ask_before, move_hint)}
+_OF_MOVES = {**_asking(_ask_between, extension, move_order, is_quiet), **_asking(_ask_before, move_hint)}
 
 
 class _Comparison:

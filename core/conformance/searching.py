@@ -170,6 +170,31 @@ def _check_numbers(check: CheckResult, game: Game, sample: Sample) -> None:
         check.fail(f"extension extends {moves}, expected 0 for most: the search would never end")
 
 
+@SEARCHING.promise(
+    "null moves",
+    "a side may pass only where it need not move, and no earlier position comes back after that",
+)
+def _check_null_moves(check: CheckResult, game: Game, sample: Sample) -> None:
+    functions = game.search_functions
+    if sample.doubt or "null_move" not in functions:
+        raise NotApplicable
+    missing = [name for name in ("can_pass", "is_quiet", "must_move") if name not in functions]
+    check.expect(not missing, f"null_move needs {', '.join(missing)} beside it")
+    if missing:
+        return
+    for row, position in sample.rows(check):
+        if not functions["can_pass"](position):
+            continue
+        after = functions["null_move"](position)
+        check.expect(not functions["must_move"](position), "can_pass is True where the side must move")
+        check.expect(game.hash_key(after) != game.hash_key(position), "a null move leaves the hash key as it is")
+        reach = functions["reversible_plies"](after) if "reversible_plies" in functions else 0
+        check.expect(reach == 0, f"reversible_plies gives {reach} after a null move")
+        for move in sample.played_at(row):
+            quiet = functions["is_quiet"](position, move, game.play(position, move))
+            check.expect(isinstance(quiet, bool | np.bool_), f"is_quiet gives {quiet!r}, expected True or False")
+
+
 def _moves_after(game: Game, sample: Sample) -> list[int]:
     """Count the moves, forced passes excluded, that were made in the game from each row on."""
     counts = [0] * len(sample.positions)

@@ -12,6 +12,7 @@ from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
+from tests.oracles.chess_boards import numbered_moves, random_game
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
@@ -60,6 +61,35 @@ def test_positions_of_the_game_count_as_repeated(searcher: Searcher) -> None:
     found = searcher.search(positions[-1], Limits(depth=1), previous=positions[:-1])
     assert found.move is not None
     assert (CHESS.format_move(found.move), found.score) == ("g3g2", 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_null_moves_and_quiet_moves_are_those_of_python_chess(seed: int) -> None:
+    functions = CHESS.search_functions
+    for board, _ in random_game(seed, 120):
+        position = from_board(board)
+        own = board.occupied_co[board.turn] & ~(board.pawns | board.kings)
+        assert functions["can_pass"](position) == (not board.is_check() and own != 0)
+        for number, move in numbered_moves(board).items():
+            is_quiet = not (board.is_capture(move) or move.promotion or board.gives_check(move))
+            assert functions["is_quiet"](position, number, CHESS.play(position, number)) == is_quiet
+        if not board.is_check():
+            board = board.copy()
+            board.push(chess.Move.null())
+            board.halfmove_clock = 0
+            assert functions["null_move"](position) == from_board(board)
+
+
+def test_pruning_is_the_same_as_plain_python_and_finds_what_it_must() -> None:
+    settings = SearchSettings(table_mb=1, pruning=True)
+    compiled, plain = Searcher(CHESS, EVALUATOR, settings), Searcher(CHESS, EVALUATOR, settings, plain=True)
+    wide = Searcher(CHESS, EVALUATOR, SETTINGS)
+    fen = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 9"
+    found, expected = (search(one, fen, 5) for one in (compiled, plain))
+    assert (found.score, found.nodes, found.move) == (expected.score, expected.nodes, expected.move)
+    assert 3 * found.nodes < search(wide, fen, 5).nodes
+    # Mate in three: the second move threatens it quietly.
+    assert CHESS.format_move(search(compiled, "6k1/5ppp/8/8/8/8/1Q4PP/R6K w - - 0 1", 8).move) in {"a1a8", "b2b8"}
 
 
 def test_values_are_those_of_negamax() -> None:
