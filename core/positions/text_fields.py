@@ -259,7 +259,7 @@ class TableFormat:
             number = 1
             for batch in file.iter_batches(lines, columns=[names[place] for place in found.values()]):
                 texts = [batch[names[place]].cast(pa.large_string()).fill_null("") for place in found.values()]
-                rows = pc.binary_join_element_wise(*texts, pa.scalar("\t", pa.large_string()))
+                rows = pc.call_function("binary_join_element_wise", [*texts, pa.scalar("\t", pa.large_string())])
                 ends = np.frombuffer(rows.buffers()[1], np.int64)[rows.offset : rows.offset + len(rows) + 1]
                 data = np.frombuffer(rows.buffers()[2] or b"", np.uint8)
                 yield Table(

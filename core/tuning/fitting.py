@@ -393,7 +393,8 @@ def _squares(block: Block, count: int) -> NDArray[np.float64]:
     lengths = np.diff(block.offsets)
     value = block.values.astype(np.float64) ** 2
     shares = (block.phase, 1 - block.phase)
-    return np.stack([np.bincount(block.columns, value * np.repeat(share, lengths) ** 2, count) for share in shares], 1)
+    sums = [np.bincount(block.columns, value * np.repeat(share, lengths) ** 2, count) for share in shares]
+    return np.stack(sums, axis=1).astype(np.float64)
 
 
 def fit_terms(
