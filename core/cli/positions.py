@@ -92,6 +92,8 @@ def command(
     if label == "score" or isinstance(found, PositionFormat):
         if plies or phases or players or minimum_games or errors or per_game:
             raise BadInputError("positions with scores of their own cannot be selected by game, ply or phase")
+        if label == "theoretical":
+            raise BadInputError("exact scores are told by game records alone; leave --label theoretical out")
         if label != "result":
             label = found.label_kind if isinstance(found, PositionFormat) else label
         parts = _scored_positions(game, files, label, counts)

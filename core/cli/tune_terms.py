@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 from click.core import ParameterSource
 
 from glem.core.cli import options
@@ -61,6 +60,8 @@ def tune_own(
     jobs: int,
 ) -> None:
     """Fit, write and show weights."""
+    import numpy as np
+
     from glem.core.tuning.fitting import TermSettings
     from glem.core.tuning.terms import TEMPLATES
     from glem.functions import tune_terms
@@ -92,6 +93,8 @@ def tune_own(
 
 
 def _told(fit: TermsFit) -> Iterator[str | Table]:
+    import numpy as np
+
     size = fit.terms.count * (2 if fit.terms.is_tapered else 1)
     tapered = ", tapered" if fit.terms.is_tapered else ""
     done = counted(fit.minimum.monitor.iterations, "iteration")

@@ -429,7 +429,7 @@ def fit_terms(
     Raises
     ------
     BadInputError
-        There is nothing to fit, or the first weights speak against the results.
+        There is nothing to fit, or the first weights tell nothing of the results, or all.
     """
     chosen = TermSettings() if settings is None else settings
     first = np.zeros((terms.count, 2)) if start is None else start
@@ -504,7 +504,13 @@ def _scale_of(blocks: Sequence[Block], start: Weights, settings: TermSettings, j
 
     first = np.zeros(int(free.sum()) + (not is_fixed))
     found = parts(minimize(at, first, tolerance=1e-12).parameters if len(first) else first)
-    return 1 / float(found[0, 0]), found[-1]
+    scale = 1 / float(found[0, 0])
+    if not is_fixed and not guess / 10 < scale < guess * 1000:
+        raise BadInputError(
+            f"no scale suits the weights to begin with: b would be {scale:.3g}, their values are about {guess:.3g}; "
+            + ("they foretell every result" if scale < guess else "they tell nothing of the results, or the contrary")
+        )
+    return scale, found[-1]
 
 
 def _gain(before: Vector, after: Vector, game: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Gain:

@@ -133,6 +133,15 @@ def test_nothing_to_fit(rows: Rows, more: dict[str, Any], words: str):
         fit_terms(**arguments)
 
 
+@pytest.mark.parametrize(("factor", "words"), [(-1.0, "the contrary"), (1.0, "they foretell every result")])
+def test_weights_without_a_scale_are_refused(factor: float, words: str):
+    random = np.random.default_rng(0)
+    value = np.where(random.random(400) < 0.5, -1.0, 1.0)
+    rows = Rows(value[:, None], np.ones(400), value, np.arange(400))
+    with pytest.raises(BadInputError, match=words):
+        fit_terms(Terms({"one": ()}, is_tapered=False), blocks_of(rows), np.full((1, 2), factor * 100.0))
+
+
 @pytest.mark.parametrize(
     ("settings", "words"), [({"loss": "hinge"}, "loss"), ({"scale": 0.0}, "scale"), ({"l2": -1.0}, "penalty")]
 )
