@@ -10,7 +10,6 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
-from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -81,17 +80,16 @@ def command(
     from glem.core.discovery.discovery import RESULTS
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.positions.positions import Positions
-    from glem.core.positions.reading import stream_scored
+    from glem.core.positions.reading import ReadingNotes, stream_scored
     from glem.functions import discover
 
     started, folder = time.monotonic(), Path(output)
     check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
     game = choose_game(None, files=[positions], format=file_format)
-    left_out: list[str] = []
-    parts = stream_scored(game, positions, format=file_format, skip_bad=skip_bad, problems=left_out.extend, remark=tell)
-    sets = [*parts]
-    if left_out:
-        tell(f"{counted(len(left_out), 'bad record')} skipped, the first: {left_out[0]}")
+    notes = ReadingNotes()
+    sets = [*stream_scored(game, positions, format=file_format, skip_bad=skip_bad, notes=notes)]
+    for text in notes.texts():
+        tell(text)
     found = discover(
         Positions.concatenate(sets, renumber=False),
         folder,

@@ -12,7 +12,6 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
-from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def command(
     from glem.core.files.atomic import atomic_path
     from glem.core.fitting.assessment import ErrorSums
     from glem.core.game.optional_operations import plies_left_of
-    from glem.core.positions.reading import stream_scored
+    from glem.core.positions.reading import ReadingNotes, stream_scored
 
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
@@ -71,18 +70,10 @@ def command(
     by_moves = {model: ErrorSums() for model in models} if "plies_left" in game.search_rules else {}
     choices: list[list[Any]] = []
     written: list[Any] = []
-    remarks: list[str] = []
-    left_out: list[str] = []
+    notes = ReadingNotes()
     count, has_choices = 0, False
     with display_progress()("evaluate", 1) as task:
-        for chunk in stream_scored(
-            game,
-            positions,
-            format=file_format,
-            skip_bad=skip_bad,
-            problems=left_out.extend,
-            remark=remarks.append,
-        ):
+        for chunk in stream_scored(game, positions, format=file_format, skip_bad=skip_bad, notes=notes):
             count, has_choices = count + len(chunk), chunk.label_kind == CHOICES
             task.note(f"{count:,} positions")
             label = first.labels_of(chunk.label)
@@ -105,7 +96,7 @@ def command(
                 choices.append([chunk.label, chunk.record, phase, moves, *values])
         task.advance()
     if count == 0:
-        raise BadInputError(f"{positions}: holds no positions{f', {left_out[0]}' if left_out else ''}")
+        raise BadInputError(f"{positions}: holds no positions{''.join(f'; {text}' for text in notes.texts())}")
     if output is not None:
         with atomic_path(output) as path, path.open("wb") as file:
             np.save(file, np.concatenate(written))
@@ -127,10 +118,8 @@ def command(
             }
             place["choices"] = {model: attrs.asdict(errors) for model, errors in found.items()}
             tables.insert(number, _choice_table(learning.label_unit, kind, names, found))
-    if left_out:
-        remarks.append(f"{counted(len(left_out), 'bad record')} skipped, the first: {left_out[0]}")
-    report |= {"remarks": remarks}
-    print_result(report, [*tables, *(f"note: {remark}" for remark in remarks)])
+    report |= {"remarks": notes.texts()}
+    print_result(report, [*tables, *(f"note: {text}" for text in notes.texts())])
 
 
 def _choice_table(unit: str, kind: str, names: Sequence[Any], found: Mapping[str, ChoiceErrors]) -> Table:

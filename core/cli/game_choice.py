@@ -6,14 +6,12 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.named import load_evaluation
-from glem.core.files.packed import bare_suffix, open_bounded
+from glem.core.files.packed import bare_suffix
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, load_game
 from glem.core.positions.files import read_header
 from glem.core.positions.game_lines import GAME_LINES, game_in_header
-from glem.core.positions.reading import is_position_file
-
-_HEAD_BYTES = 4096
+from glem.core.positions.reading import head_of, is_position_file
 
 
 def choose_game(
@@ -79,8 +77,7 @@ def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]
         raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
     if path.suffix == ".parquet" and is_position_file(path):
         return [read_header(path).game]
-    with open_bounded(path) as file:
-        head = file.read(_HEAD_BYTES)
+    head = head_of(path)
     own = game_in_header(head)
     return [own] if own is not None else _recognizing(bare_suffix(path), head, format_name, installed)
 

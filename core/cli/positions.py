@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,32 +138,18 @@ def _numbers(ranges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 
 def _scored_positions(game: Game, files: options.GameFiles, label: str, counts: LabelCounts) -> Iterator[Positions]:
     from glem.core.files.names import distinct_names
-    from glem.core.game.records import MAX_PROBLEMS
-    from glem.core.positions.reading import stream_scored
+    from glem.core.positions.reading import ReadingNotes, stream_scored
 
-    def left_out(problems: Sequence[str]) -> None:
-        counts.skipped += len(problems)
-        counts.problems = (*counts.problems, *problems)[:MAX_PROBLEMS]
-
-    def remark(text: str) -> None:
-        counts.understood = (*counts.understood, text)
-
+    notes = ReadingNotes()
+    read = partial(stream_scored, game, format=files.format, skip_bad=files.skip_bad, label_kind=label, notes=notes)
     with display_progress()("Reading positions", len(files.paths)) as task:
         for file, name in zip(files.paths, distinct_names(files.paths), strict=True):
             task.note(name)
-            for part in stream_scored(
-                game,
-                file,
-                format=files.format,
-                skip_bad=files.skip_bad,
-                name=name,
-                label_kind=label,
-                problems=left_out,
-                remark=remark,
-            ):
+            for part in read(file, name=name):
                 counts.positions += len(part)
                 yield part
             task.advance()
+    counts.skipped, counts.problems, counts.understood = notes.skipped, notes.problems, notes.understood
 
 
 def _write(

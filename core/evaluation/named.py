@@ -13,6 +13,7 @@ from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.quadratic import QUADRATIC_ARRAYS, QuadraticEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness, value_part
+from glem.core.features.evaluators import only_phase
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.functions import function_evaluator, load_function
 from glem.core.features.learning import Learning, Phases, has_learning, load_learning
@@ -81,7 +82,8 @@ def load_searched(name: str | os.PathLike[str], game: Game) -> LinearEvaluation:
         return load_value(name, game)
     function = load_function(text.removeprefix(FUNCTION_PREFIX))
     blank = blank_evaluation(game)
-    learning = evolve(blank.learning, make_evaluator=lambda _: function_evaluator(game, function))
+    evaluator = function_evaluator(game, function)
+    learning = evolve(blank.learning, make_evaluator=lambda _: evaluator)
     return evolve(blank, learning=learning, provenance={"code": code_digest(function)})
 
 
@@ -119,10 +121,6 @@ def _write_nothing(position: Any, values: Any) -> None:
     """There are no features."""
 
 
-def _only_phase(position: Any) -> int:
-    return 0
-
-
 def blank_evaluation(game: Game) -> LinearEvaluation:
     """Make an evaluation that is 0 in every position; a game needs no features for it.
 
@@ -132,7 +130,7 @@ def blank_evaluation(game: Game) -> LinearEvaluation:
     learning = Learning(
         game=game,
         features=AtomicFeatures(game=game, features=(), write=_write_nothing),
-        phases=Phases(game=game, names=("all",), phase_of=_only_phase),
+        phases=Phases(game=game, names=("all",), phase_of=only_phase),
         pattern_sets={},
     )
     return LinearEvaluation(learning, np.zeros(1, np.float32))

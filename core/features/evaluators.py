@@ -42,6 +42,19 @@ def search_phase(evaluator: Operations, position: Any) -> int:
     return int(evaluator["search_phase"](position))
 
 
+def start_nothing(position: Any, data: Any, accumulators: Any, ply: int) -> None:
+    """``start`` of an evaluator that keeps nothing from move to move."""
+
+
+def update_nothing(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
+    """``update`` of such an evaluator."""
+
+
+def only_phase(position: Any) -> int:
+    """Phase of every position where there is one alone."""
+    return 0
+
+
 @define(frozen=True, eq=False)
 class Evaluator:
     """An evaluation as the search uses it.

@@ -2,11 +2,11 @@
 
 import importlib
 import importlib.util
+import math
 import os
 import sys
 import traceback
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from glem.core.compiling.operations import Operations, bound
 from glem.core.errors import BadInputError
-from glem.core.features.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator, only_phase, start_nothing, update_nothing
 from glem.core.game.game import Game
 
 _LARGEST_SCORE = 30_000
@@ -86,38 +86,36 @@ def evaluate(position: Any) -> float:
     raise NotImplementedError
 
 
-def _start(position: Any, data: Any, accumulators: Any, ply: int) -> None:
-    """Nothing is kept."""
-
-
-def _update(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
-    """Nothing is kept."""
-
-
 def _static_score(position: Any, data: Any, accumulators: Any, ply: int) -> np.int64:
     return np.int64(min(max(np.rint(np.float64(evaluate(position)) * data.steps), -data.limit), data.limit))
 
 
-def _only_phase(position: Any) -> int:
-    return 0
-
-
-@cache
 def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluator:
     """Make what the search uses of a function of one position, its value for the side to move.
 
     The function is dual: it runs as plain Python, and compiled where numba can. Where a game's scores tell more than
     who has won, values are in their unit and bounded as they are; else in any, within 30,000.
+
+    Raises
+    ------
+    BadInputError
+        It fails on the game's first position, or gives no finite number there.
     """
+    try:
+        value = float(function(game.initial_position))
+    except Exception as error:
+        raise BadInputError(f"{function.__name__}: fails on the first position: {failure_of(error)}") from error
+    if not math.isfinite(value):
+        raise BadInputError(f"{function.__name__}: gives {value} for the first position, a finite number is needed")
     most = max(abs(score) for score in game.score_bounds)
     is_graded = most > 1
     steps = _STEPS if is_graded else 1
     limit = most * steps if is_graded else _LARGEST_SCORE
     functions: dict[str, Callable[..., Any]] = {
-        "start": _start,
-        "update": _update,
+        "start": start_nothing,
+        "update": update_nothing,
         "static_score": bound(_static_score, evaluate=function),
-        "search_phase": _only_phase,
+        "search_phase": only_phase,
     }
     return Evaluator(
         name=function.__name__,

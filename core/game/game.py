@@ -363,29 +363,26 @@ class Game:
         """
         known, listed = self._last_listed
         if known is not position:
-            listed = self._listed(position, _list_moves if fast else None)
+            moves = np.zeros(self.max_moves, np.int32)
+            try:
+                count = self._list_fast(position, moves) if fast else self.legal_moves(position, moves, 0)
+            except IndexError as error:
+                raise PluginError(self._broken_listing(f"raised IndexError: {error}", position)) from error
+            if not isinstance(count, int | np.integer) or not 0 <= count <= self.max_moves:
+                raise PluginError(self._broken_listing(f"returned {count!r}", position))
+            listed = moves[:count].tolist()
             object.__setattr__(self, "_last_listed", (position, listed))
         return listed.copy()
 
-    def _listed(self, position: Any, by: Callable[..., int] | None) -> list[int]:
-        moves = np.zeros(self.max_moves, np.int32)
-        if by is not None:
-            # Imported late: what only reads needs no compiler.
-            from glem.core.compiling.kernels import compiled, direct
+    def _list_fast(self, position: Any, moves: Any) -> int:
+        if self._fast_listing is not None:
+            return self._fast_listing(self.rules, position, moves)
+        # Imported late: what only reads needs no compiler.
+        from glem.core.compiling.kernels import compiled, direct
 
-            fast = self._fast_listing or compiled(by)
-            listed: list[int] = moves[: fast(self.rules, position, moves)].tolist()
-            if self._fast_listing is None:
-                object.__setattr__(self, "_fast_listing", direct(by, self.rules, position, moves))
-            return listed
-        try:
-            count = self.legal_moves(position, moves, 0)
-        except IndexError as error:
-            raise PluginError(self._broken_listing(f"raised IndexError: {error}", position)) from error
-        if not isinstance(count, int | np.integer) or not 0 <= count <= self.max_moves:
-            raise PluginError(self._broken_listing(f"returned {count!r}", position))
-        found: list[int] = moves[:count].tolist()
-        return found
+        count = compiled(_list_moves)(self.rules, position, moves)
+        object.__setattr__(self, "_fast_listing", direct(_list_moves, self.rules, position, moves))
+        return count
 
     def _broken_listing(self, found: str, position: Any) -> str:
         room = f"expected 0 to max_moves = {self.max_moves} moves"

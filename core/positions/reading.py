@@ -7,14 +7,16 @@ from typing import Any, TypeVar
 
 import attrs
 import numpy as np
+from attrs import define
 
 from glem.core.errors import BadInputError, reading
 from glem.core.files.names import distinct_names
 from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
 from glem.core.game.game import Game, PositionFormat, RecordFormat
-from glem.core.game.records import CHUNK_SIZE, GameRecords, ScoredPositions
+from glem.core.game.records import CHUNK_SIZE, MAX_PROBLEMS, GameRecords, ScoredPositions
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 T = TypeVar("T")
@@ -65,8 +67,7 @@ def format_of(game: Game, path: str | os.PathLike[str], name: str | None = None)
 
 
 def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
-    with open_bounded(path) as file:
-        head = file.read(_HEAD_BYTES)
+    head = head_of(path)
     if GAME_LINES in formats.values() and GAME_LINES.recognizes(head):
         # Whatever the file is called: other formats of the game may have its suffix.
         return GAME_LINES
@@ -190,6 +191,24 @@ def is_position_file(path: str | os.PathLike[str]) -> bool:
         return b"glem.positions" in file.read(min(length, _LONGEST_DESCRIPTION))
 
 
+def head_of(path: str | os.PathLike[str]) -> bytes:
+    """First bytes of a file, unpacked, by which formats recognize it; of Parquet the names of its columns, as a line.
+
+    Raises
+    ------
+    BadInputError
+        The file cannot be read.
+    """
+    if bare_suffix(path) != ".parquet":
+        with open_bounded(path) as file:
+            return file.read(_HEAD_BYTES)
+    # Imported late: few tables are Parquet.
+    import pyarrow.parquet as pq
+
+    with reading(path, "Parquet file"), Path(path).open("rb") as content:
+        return "\t".join(pq.ParquetFile(content, pre_buffer=False).schema_arrow.names).encode()
+
+
 def record_formats(game: Game) -> Mapping[str, RecordFormat]:
     """Return the formats of a game and the one that every game has."""
     return {**game.record_formats, GAME_LINES.name: GAME_LINES}
@@ -222,6 +241,38 @@ def read_scored_positions(
     return _chunks(source, formats, format, "scored positions", read, nothing, skip_bad=skip_bad)
 
 
+@define
+class ReadingNotes:
+    """What a reader of positions tells beside them; adds up from part to part.
+
+    Parameters
+    ----------
+    skipped
+        Bad records that were left out.
+    problems
+        Why, at most a hundred lines.
+    understood
+        How files were understood whose readers had to find out.
+    """
+
+    skipped: int = 0
+    problems: tuple[str, ...] = ()
+    understood: tuple[str, ...] = ()
+
+    def add(self, part: ScoredPositions) -> None:
+        """Add what is told with some positions."""
+        self.skipped += len(part.problems)
+        self.problems = (*self.problems, *part.problems)[:MAX_PROBLEMS]
+        if part.remark and part.remark not in self.understood:
+            self.understood = (*self.understood, part.remark)
+
+    def texts(self) -> list[str]:
+        """Say it for people."""
+        if not self.skipped:
+            return [*self.understood]
+        return [*self.understood, f"{counted(self.skipped, 'bad record')} skipped, the first: {self.problems[0]}"]
+
+
 def stream_scored(
     game: Game,
     path: str | os.PathLike[str],
@@ -230,8 +281,7 @@ def stream_scored(
     skip_bad: bool = False,
     name: str | None = None,
     label_kind: str | None = None,
-    problems: Callable[[Sequence[str]], None] = lambda _: None,
-    remark: Callable[[str], None] = lambda _: None,
+    notes: ReadingNotes | None = None,
 ) -> Iterator[Positions]:
     """Read scored positions of any format, glem's own Parquet among them, part by part.
 
@@ -243,10 +293,8 @@ def stream_scored(
         What distinguishes the file from others, its own name by default.
     label_kind
         What labels are, in place of what the format says.
-    problems
-        Is told what was left out.
-    remark
-        Is told once how the file was understood.
+    notes
+        What was left out, and how the file was understood, is added there.
 
     Raises
     ------
@@ -263,12 +311,9 @@ def stream_scored(
     if not isinstance(chosen, PositionFormat):
         raise BadInputError(f"{os.fspath(path)}: holds game records; make positions of them with glem positions")
     source = Path(path).name if name is None else name
-    told = ""
     for part in read_scored_positions(game, path, format=chosen.name, skip_bad=skip_bad):
-        problems(part.problems)
-        if part.remark != told:
-            told = part.remark
-            remark(told)
+        if notes is not None:
+            notes.add(part)
         # Each counts as a game of its own, so that equal ones fall on the same side of a split.
         yield Positions.from_positions(
             game, part.positions, part.label, source=source, label_kind=label_kind or chosen.label_kind

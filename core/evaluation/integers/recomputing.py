@@ -35,7 +35,7 @@ from glem.core.evaluation.integers.quadratic_sums import (
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.quadratic import QuadraticEvaluation
-from glem.core.features.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator, start_nothing, update_nothing
 from glem.core.patterns.patterns import PatternSet
 
 _LARGEST_LOG_ODDS = 16
@@ -149,14 +149,6 @@ def phase_of(position: Any) -> int:
     raise NotImplementedError
 
 
-def _start(position: Any, data: WeightTables, accumulators: Any, ply: int) -> None:
-    """Nothing is kept."""
-
-
-def _update(before: Any, move: int, after: Any, data: WeightTables, accumulators: Any, ply: int) -> None:
-    """Nothing is kept."""
-
-
 def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
     row = np.int64(ply) * data.width
     write_values(position, values_in(accumulators, row, data.features))
@@ -217,8 +209,8 @@ class _PlainScore:
 def _operations(game: str, write: Callable[..., None], phase: Callable[..., int], plain: bool) -> Operations:
     static_score = _PlainScore(write, phase) if plain else bound(_static_score, write_values=write, phase_of=phase)
     functions: dict[str, Callable[..., Any]] = {
-        "start": _start,
-        "update": _update,
+        "start": start_nothing,
+        "update": update_nothing,
         "static_score": static_score,
         "search_phase": phase,
     }

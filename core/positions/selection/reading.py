@@ -1,7 +1,7 @@
 """Selected positions of files, part by part: of position files, and of game records in any format of the game."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.game import Game, PositionFormat
 from glem.core.game.records import MAX_PROBLEMS, GameRecords, added_remarks
 from glem.core.positions.positions import Positions
-from glem.core.positions.reading import format_of, is_position_file, read_records, stream_scored
+from glem.core.positions.reading import ReadingNotes, format_of, is_position_file, read_records, stream_scored
 from glem.core.positions.replay import first_sides, plies_of_games, positions_before
 from glem.core.positions.selection.selection import PositionChooser, SelectionCounts, SelectionRule, chosen_plies
 from glem.core.tasks.counts import counted
@@ -279,26 +279,13 @@ def _from_scored(
     game: Game, path: str | os.PathLike[str], kind: str | None, skip_bad: bool, name: str | None
 ) -> Reading:
     """Take the positions of a stranger's file: none tells its game or its ply, so each is chosen."""
-    counts = SelectionCounts()
-    problems: tuple[str, ...] = ()
-    understood: list[str] = []
+    counts, notes = SelectionCounts(), ReadingNotes()
     labels = "result"
-
-    def left_out(found: Sequence[str]) -> None:
-        nonlocal problems
-        counts.skipped += len(found)
-        problems = (*problems, *found)[:MAX_PROBLEMS]
-
-    for part in stream_scored(
-        game, path, format=kind, skip_bad=skip_bad, name=name, problems=left_out, remark=understood.append
-    ):
+    for part in stream_scored(game, path, format=kind, skip_bad=skip_bad, name=name, notes=notes):
         labels, count = part.label_kind, len(part)
         numbers = np.arange(counts.games, counts.games + count, dtype=np.int32)
-        counts.positions += count
-        counts.unknown_ply += count
-        counts.games += count
-        counts.alone += count
-        counts.chosen += count
+        counts.add(SelectionCounts(positions=count, games=count, chosen=count, unknown_ply=count, alone=count))
         unknown = {"length": np.full(count, -1, np.int32), "rating_difference": np.full(count, np.nan, np.float32)}
         yield evolve(part, record=numbers, extra=unknown)
-    yield FileSummary(counts.games, counts, labels, problems, understood="; ".join(understood))
+    counts.skipped = notes.skipped
+    yield FileSummary(counts.games, counts, labels, notes.problems, understood="; ".join(notes.understood))

@@ -1,6 +1,7 @@
 """Positions with results: FEN against python-chess, on whole and damaged lines, and every custom of telling results."""
 
 import gzip
+import json
 import lzma
 import random
 from collections.abc import Callable
@@ -11,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from glem.core.cli import command_group
+from glem.core.cli.game_choice import choose_game
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.game.records import ScoredPositions
-from glem.core.positions.reading import read_scored_positions
+from glem.core.positions.reading import ReadingNotes, read_scored_positions, stream_scored
 from glem.core.positions.selection.reading import FileSummary, read_selected
 from glem.core.positions.selection.selection import SelectionRule
 from glem.games.chess import CHESS
@@ -110,6 +114,28 @@ def test_tables(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
         with open_(path, "wt") as file:
             file.write(text)
     check(read(path), games)
+
+
+def test_commands_find_the_game_of_a_table_by_its_columns(tmp_path: Path, games: list[tuple[str, str]]):
+    path = tmp_path / "table.parquet"
+    columns = {"epd": [fen for fen, _ in games], "outcome": [result for _, result in games]}
+    pq.write_table(pa.table(columns), path)
+    assert choose_game(None, files=[path]) is CHESS
+    done = CliRunner().invoke(command_group, ["evaluate", "default", str(path), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["counts"][-1] == len(games)
+    pq.write_table(pa.table({"x": [1]}), path)
+    with pytest.raises(BadInputError, match="name the game"):
+        choose_game(None, files=[path])
+
+
+def test_what_is_left_out_is_counted_and_bounded(tmp_path: Path):
+    path = tmp_path / "bad.epd"
+    path.write_text("4k3/8/8/8/8/8/8/4K3 w - - 0 1 [0.5]\n" + "nothing\n" * 500)
+    notes = ReadingNotes()
+    (part,) = stream_scored(CHESS, path, skip_bad=True, notes=notes)
+    assert (len(part), notes.skipped, len(notes.problems)) == (1, 500, 100)
+    assert notes.texts()[-1].startswith("500 bad records skipped, the first: ")
 
 
 def test_formats_tell_whose_numbers_are(tmp_path: Path):

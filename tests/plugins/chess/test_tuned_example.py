@@ -19,6 +19,16 @@ from glem.games.chess.boards import from_board
 from tests.house.tree import ROOT
 from tests.oracles.chess_boards import random_game
 
+ODD = """def text(position):
+    return "x"
+
+def fails(position):
+    raise KeyError("x")
+
+def nothing(position):
+    return float("nan")
+"""
+
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -68,8 +78,12 @@ def test_functions_play_and_are_told_apart_by_their_code(example: Path):
         ("greedy,evaluation=python:pesto_like.py:first", "functions are for players that search"),
         ("python:pesto_like.py:nothing,depth=1", "has no 'nothing'"),
         ("python:absent.py:first,depth=1", "no such file"),
+        ("python:odd.py:text,depth=1", "text: fails on the first position: ValueError"),
+        ("python:odd.py:fails,depth=1", r"fails: fails on the first position: KeyError: 'x' \(odd.py:5\)"),
+        ("python:odd.py:nothing,depth=1", "gives nan for the first position"),
     ],
 )
 def test_what_cannot_play(text: str, words: str):
+    Path("odd.py").write_text(ODD)
     with pytest.raises(BadInputError, match=words):
         parse_player(text).resolved(CHESS)
