@@ -9,7 +9,6 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.files.packed import bare_suffix
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, load_game
-from glem.core.positions.files import read_header
 from glem.core.positions.game_lines import GAME_LINES, game_in_header
 from glem.core.positions.reading import head_of, is_position_file
 
@@ -76,6 +75,9 @@ def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]
     if not path.is_file():
         raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
     if path.suffix == ".parquet" and is_position_file(path):
+        # Imported late: most commands read no positions, and pyarrow takes a while.
+        from glem.core.positions.files import read_header
+
         return [read_header(path).game]
     head = head_of(path)
     own = game_in_header(head)

@@ -16,7 +16,9 @@ from glem.core.game.optional_operations import (
     OPTIONAL_OPERATIONS,
     can_pass,
     extension,
+    gain,
     is_drawn,
+    is_losing,
     is_quiet,
     move_hint,
     move_order,
@@ -94,7 +96,10 @@ _AT_THE_END = ("final_score", "no_moves_score")
 
 _LISTS = _asking(_list_all, legal_moves, tactical_moves)
 _OF_POSITIONS = _asking(_ask_all, *_KINDS)
-_OF_MOVES = {**_asking(_ask_between, extension, move_order, is_quiet), **_asking(_ask_before, move_hint)}
+_OF_MOVES = {
+    **_asking(_ask_between, extension, move_order, is_quiet),
+    **_asking(_ask_before, move_hint, gain, is_losing),
+}
 
 
 class _Comparison:

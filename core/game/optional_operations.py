@@ -42,6 +42,11 @@ so that an absent one costs nothing. All are dual functions; scores are from the
 ``is_quiet(before, move, after) -> bool``
     Whether a move changes little that a static score sees; selective search looks at such ones less deep where they
     come late, and not at all where the static score is far too low next to the leaves.
+``gain(position, move) -> int``
+    What a tactical move takes at once, in pawns or whatever the evaluator's ``swing`` measures: the static score after
+    it is not much greater than this.
+``is_losing(position, move) -> bool``
+    Whether the piece that a quiet move puts somewhere is lost there.
 ``table_key(position) -> uint64``
     Key of the position in the table, where the hash key leaves out what decides its value soon: a counter of plies
     that is about to make it a draw. Elsewhere it is the hash key.
@@ -73,6 +78,8 @@ OPTIONAL_OPERATIONS = (
     "null_move",
     "can_pass",
     "is_quiet",
+    "gain",
+    "is_losing",
 )
 
 
@@ -168,6 +175,18 @@ def is_quiet(rules: Operations, before: Any, move: int, after: Any) -> bool:
 
 
 @generic_operation
+def gain(rules: Operations, position: Any, move: int) -> int:
+    """Tell what a tactical move takes at once."""
+    return int(rules["gain"](position, move))
+
+
+@generic_operation
+def is_losing(rules: Operations, position: Any, move: int) -> bool:
+    """Whether the piece that a quiet move puts somewhere is lost there."""
+    return bool(rules["is_losing"](position, move))
+
+
+@generic_operation
 def table_key(rules: Operations, position: Any) -> np.uint64:
     """Key of a position in the table."""
     return rules["table_key"](position)  # type: ignore[no-any-return]
@@ -178,6 +197,10 @@ def table_key(rules: Operations, position: Any) -> np.uint64:
 
 def _zero(rules: Any, *arguments: Any) -> int:
     return 0
+
+
+def _most(rules: Any, *arguments: Any) -> int:
+    return 1 << 20
 
 
 def _one(rules: Any, *arguments: Any) -> int:
@@ -245,6 +268,12 @@ passed = by_presence("null_move", null_move, _same, _unchanged)
 
 is_quiet_move = by_presence("is_quiet", is_quiet, _zero, bool)
 """Whether a move may be reduced or left out; False in a game that does not tell."""
+
+gain_of_move = by_presence("gain", gain, _most, np.int64)
+"""What a tactical move takes at once; too much to rule any out in a game that does not tell."""
+
+is_losing_move = by_presence("is_losing", is_losing, _zero, bool)
+"""Whether the piece that a quiet move puts somewhere is lost there; False in a game that does not tell."""
 
 stored_key = by_presence("table_key", table_key, hash_key, np.uint64)
 """Key of a position in the table: the hash key in a game without another one."""

@@ -43,8 +43,10 @@ from glem.core.game.game import legal_moves, play
 from glem.core.game.optional_operations import (
     checking_moves,
     extra_plies,
+    gain_of_move,
     hint,
     is_drawn_by_rule,
+    is_losing_move,
     is_over_at_leaf,
     is_quiet_move,
     may_pass,
@@ -56,15 +58,20 @@ from glem.core.game.optional_operations import (
     stored_key,
 )
 from glem.core.search.clock import monotonic_nanoseconds
+from glem.core.search.history import history_of, note_cutoff
 from glem.core.search.probcut import CHECKS, LATEST
 from glem.core.search.pruning import (
     FUTILE_DEPTH,
     LATE_DEPTH,
+    LOSING_DEPTH,
     NULL_DEPTH,
     REDUCED_DEPTH,
+    SINGULAR_DEPTH,
     futile_margin,
-    note_refuted,
+    most_moves,
+    plies_without,
     reduction_of,
+    singular_bound,
 )
 from glem.core.search.repetitions import is_repetition
 from glem.core.search.state import AT, KILLERS, PLIES
@@ -85,7 +92,6 @@ from glem.core.search.table import (
 _TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)
-_MOST_HISTORY = np.int64(300 << 12)
 _WIDENING = np.float64(0.25)
 """By what share of the threshold ProbCut's margins grow with each ply that a search is deeper than the game."""
 _POLL_NANOSECONDS = np.int64(1_000_000)
@@ -151,6 +157,7 @@ def settle(
     if ply == np.int64(PLIES - 1):
         return static_value(rules, evaluator, state, position, ply)
     best = -state.infinity
+    is_pruned: Any = state.prunes != np.int64(0) and state.swing > np.int64(0)
     stands = standing(rules, position)
     if stands > np.int64(0):
         best = static_value(rules, evaluator, state, position, ply)
@@ -166,6 +173,7 @@ def settle(
         best = static_value(rules, evaluator, state, position, ply)
         if best >= beta:
             return best
+    static = best
     alpha = max(alpha, best)
     if count > np.int64(1):
         for place in range(start, start + count):
@@ -175,6 +183,11 @@ def settle(
     for place in range(start, start + count):
         bring_best_forward(state, place, start + count)
         move = np.int64(state.moves[place])
+        if is_pruned and stands > np.int64(0):
+            most = static + (gain_of_move(rules, position, move) + np.int64(2)) * state.swing
+            if most <= alpha:
+                best = max(best, most)
+                continue
         after = play(rules, position, move)
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
         counters[AT.NODES] += 1
@@ -290,7 +303,6 @@ def _set_priorities(
 ) -> None:
     """Say in which order to search the moves of a node: by static scores far from the leaves, else by what cut off."""
     start = ply * state.max_moves
-    first_history = (ply & np.int64(1)) * state.move_count
     first_killer = ply * np.int64(KILLERS)
     for place in range(start, start + count):
         move = np.int64(state.moves[place])
@@ -311,7 +323,7 @@ def _set_priorities(
                     static = static_value(rules, evaluator, state, after, ply + np.int64(1))
                     priority -= min(max(static, -state.limit), state.limit) * _STATIC_RANGE // state.limit
             if depth < state.order_depth:
-                priority += min(np.int64(state.history[first_history + move]), _MOST_HISTORY)
+                priority += history_of(state, ply, move)
                 if move == state.killers[first_killer]:
                     priority += state.killer_hint * _HINT_UNIT
                 elif move == state.killers[first_killer + np.int64(1)]:
@@ -333,16 +345,6 @@ def bring_best_forward(state: Any, place: Any, end: Any) -> None:
         moves[place], priorities[place] = move, priority
 
 
-def _note_cutoff(state: Any, ply: Any, depth: Any, move: Any) -> None:
-    killer = ply * np.int64(KILLERS)
-    killers = state.killers
-    if killers[killer] != move:
-        killers[killer + np.int64(1)] = killers[killer]
-        killers[killer] = move
-    place = (ply & np.int64(1)) * state.move_count + move
-    state.history[place] = min(np.int64(state.history[place]) + depth * depth, np.int64(1 << 30))
-
-
 def _note_variation(state: Any, ply: Any, move: Any) -> None:
     """Principal variation of a node: a move and the variation behind it."""
     variations = state.variations
@@ -353,6 +355,21 @@ def _note_variation(state: Any, ply: Any, move: Any) -> None:
     for place in range(below):
         variations[row + np.int64(1) + place] = variations[row + np.int64(PLIES) + place]
     lengths[ply] = below + np.int64(1)
+
+
+def _store(state: Any, key: Any, ply: Any, depth: Any, score: Any, move: Any, alpha: Any, beta: Any) -> None:
+    """Keep in the table what a search found, certain wins counted from its own position."""
+    bound = np.int64(LOWER_BOUND + UPPER_BOUND)
+    if score >= beta:
+        bound = np.int64(LOWER_BOUND)
+    elif score <= alpha:
+        bound = np.int64(UPPER_BOUND)
+    if score > state.proven:
+        score += ply
+    elif score < -state.proven:
+        score -= ply
+    data = pack_entry(state.counters[AT.ERA], score, move, depth, bound, state.counters[AT.AGE])
+    store_entry(state.table, state.table_mask, key, data)
 
 
 def negascout(
@@ -397,21 +414,25 @@ def negascout(
         state.variation_lengths[ply] = 0
     if is_repetition(rules, state, position, ply) or (ply > np.int64(0) and is_drawn_by_rule(rules, position)):
         return np.int64(0)
-    if depth <= np.int64(0) or ply == np.int64(PLIES - 1):
+    uses_table = depth >= state.table_depth
+    if (depth <= np.int64(0) and not uses_table) or ply == np.int64(PLIES - 1):
         if ply > counters[AT.DEEPEST]:
             counters[AT.DEEPEST] = ply
         return np.int64(leaf_value(rules, evaluator, state, position, ply, alpha, beta))
 
     table_move = np.int64(-1)
-    uses_table = depth >= state.table_depth
+    known_score, known_bound, known_depth = np.int64(0), np.int64(0), np.int64(0)
+    left_out = np.int64(state.left_out[ply])
     key = np.uint64(0)
     if uses_table:
         key = stored_key(rules, position)
         known = find_entry(state.table, state.table_mask, counters[AT.ERA], key)
         if known != np.uint64(0):
             table_move = entry_move(known)
-            if not is_open and ply > np.int64(0) and entry_depth(known) >= depth:
-                score = entry_score(known)
+            score = entry_score(known)
+            if abs(score) < state.limit:
+                known_score, known_bound, known_depth = score, entry_bound(known), entry_depth(known)
+            if not is_open and ply > np.int64(0) and entry_depth(known) >= depth and left_out < np.int64(0):
                 if score > state.proven:
                     score -= ply
                 elif score < -state.proven:
@@ -422,18 +443,36 @@ def negascout(
                 ):
                     return score
 
+    if depth <= np.int64(0):
+        if ply > counters[AT.DEEPEST]:
+            counters[AT.DEEPEST] = ply
+        score = np.int64(leaf_value(rules, evaluator, state, position, ply, alpha, beta))
+        if counters[AT.STOPPED] == 0:
+            _store(state, key, ply, np.int64(0), score, table_move, alpha, beta)
+        return score
+
     static = -state.infinity
+    improves: Any = False
     is_pruned: Any = state.prunes != np.int64(0) and ply > np.int64(0)
-    if is_pruned and not is_open and abs(beta) < state.limit and standing(rules, position) > np.int64(0):
+    if is_pruned and standing(rules, position) > np.int64(0):
         static = static_score_at(evaluator, state, position, ply)
-        if depth <= FUTILE_DEPTH and state.swing > np.int64(0) and static - futile_margin(state, depth) >= beta:
+        improves = ply > np.int64(1) and static > state.statics[ply - np.int64(2)]
+    state.statics[ply] = static
+    if is_open or left_out >= np.int64(0) or abs(beta) >= state.limit:
+        static = -state.infinity
+    if static > -state.infinity:
+        if known_bound & (np.int64(LOWER_BOUND) if known_score > static else np.int64(UPPER_BOUND)):
+            static = known_score
+        margin = futile_margin(state, depth - np.int64(improves))
+        if depth <= FUTILE_DEPTH and state.swing > np.int64(0) and static - margin >= beta:
             return static
         if depth >= NULL_DEPTH and static >= beta and counters[AT.PASSED] != ply and may_pass(rules, position):
             other = passed(rules, position)
             start_at(evaluator, other, state.evaluation, state.accumulators, ply + np.int64(1))
             before = counters[AT.PASSED]
             counters[AT.PASSED] = ply + np.int64(1)
-            below = max(depth - np.int64(4) - depth // np.int64(4), np.int64(0))
+            state.path[ply + np.int64(2)] = -1
+            below = plies_without(state, depth, static - beta)
             score = -negascout(rules, evaluator, state, other, ply + np.int64(1), below, -beta, -beta + np.int64(1))
             counters[AT.PASSED] = before
             if counters[AT.STOPPED] != 0:
@@ -444,6 +483,27 @@ def negascout(
     if is_pruned and depth > REDUCED_DEPTH and table_move < np.int64(0):
         # Without a move that is known to be good, a shallower search is as good a start.
         depth -= np.int64(1)
+    extra_of_best = np.int64(0)
+    if (
+        is_pruned
+        and depth >= SINGULAR_DEPTH
+        and table_move >= np.int64(0)
+        and left_out < np.int64(0)
+        and known_depth >= depth - np.int64(3)
+        and known_bound & np.int64(LOWER_BOUND)
+    ):
+        least = singular_bound(state, depth, known_score)
+        state.left_out[ply] = table_move
+        below = (depth - np.int64(1)) // np.int64(2)
+        score = np.int64(negascout(rules, evaluator, state, position, ply, below, least - np.int64(1), least))
+        state.left_out[ply] = -1
+        if counters[AT.STOPPED] != 0:
+            return np.int64(0)
+        if score < least:
+            extra_of_best = np.int64(1)
+        elif not is_open and least >= beta and score < state.limit:
+            # Two moves reach the bound in shallower searches.
+            return least
 
     if (
         not is_open
@@ -491,7 +551,7 @@ def negascout(
         if state.moves[start] == state.pass_move:
             step = np.int64(0)
     else:
-        if not is_open and ply > np.int64(0) and uses_table and depth >= state.cutoff_depth:
+        if not is_open and ply > np.int64(0) and uses_table and depth >= state.cutoff_depth and left_out < np.int64(0):
             score = score_by_table(rules, state, position, ply, depth, count, beta)
             if score >= beta:
                 return score
@@ -503,25 +563,39 @@ def negascout(
     for place in range(start, start + count):
         bring_best_forward(state, place, start + count)
         move = np.int64(state.moves[place])
+        if move == left_out:
+            continue
         after = play(rules, position, move)
         late = place - start
-        is_late: Any = is_pruned and late > np.int64(0) and is_quiet_move(rules, position, move, after)
+        is_late: Any = (
+            state.prunes != np.int64(0) and late > np.int64(0) and is_quiet_move(rules, position, move, after)
+        )
         if is_late and static > -state.infinity and best > -state.proven:
             is_far = (
                 depth <= FUTILE_DEPTH
                 and state.swing > np.int64(0)
-                and (static + futile_margin(state, depth) + state.swing <= alpha)
+                and static + futile_margin(state, depth) + state.swing <= alpha
             )
-            if is_far or (depth <= LATE_DEPTH and late > np.int64(3) + depth * depth):
+            if (
+                is_far
+                or (depth <= LATE_DEPTH and late > most_moves(depth, improves))
+                or (depth <= LOSING_DEPTH and is_losing_move(rules, position, move))
+            ):
                 # It is taken to be no better than what there is already.
                 best = max(best, alpha)
                 continue
+        state.path[ply + np.int64(2)] = move
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-        below = min(depth - step + extra_plies(rules, position, move, after), np.int64(GREATEST_DEPTH))
+        extra = extra_plies(rules, position, move, after)
+        if move == table_move:
+            extra = max(extra, extra_of_best)
+        below = min(depth - step + extra, np.int64(GREATEST_DEPTH))
         reduction = np.int64(0)
         if is_late:
-            reduction = max(reduction_of(state, ply, depth, late, move) - np.int64(is_open), np.int64(0))
-            reduction = min(reduction, max(below - np.int64(1), np.int64(0)))
+            reduction = reduction_of(state, ply, depth, late, move) - np.int64(is_open)
+            if static > -state.infinity and not improves:
+                reduction += np.int64(1)
+            reduction = max(min(reduction, below - np.int64(1)), np.int64(0))
         if place > start and depth < state.selectivity.depth_count:
             reduction = state.selectivity.reductions[depth * np.int64(LATEST + 1) + min(late, np.int64(LATEST))]
         is_scouted = place > start and (is_open or reduction > np.int64(0))
@@ -549,24 +623,12 @@ def negascout(
                         state.variation_lengths[ply + np.int64(1)] = 0
                     _note_variation(state, ply, move)
                 if score >= beta:
-                    _note_cutoff(state, ply, depth, move)
-                    if is_pruned:
-                        note_refuted(state, ply, depth, start, place)
+                    note_cutoff(state, ply, depth, start, place)
                     break
 
-    if uses_table and ply > np.int64(0):
-        bound = np.int64(LOWER_BOUND + UPPER_BOUND)
-        if best >= beta:
-            bound = np.int64(LOWER_BOUND)
-        elif best <= alpha:
+    if uses_table and ply > np.int64(0) and left_out < np.int64(0):
+        if best <= alpha:
             # All moves have upper bounds alone, which do not tell a best one.
-            bound = np.int64(UPPER_BOUND)
             best_move = table_move
-        score = best
-        if best > state.proven:
-            score = best + ply
-        elif best < -state.proven:
-            score = best - ply
-        data = pack_entry(counters[AT.ERA], score, best_move, depth, bound, counters[AT.AGE])
-        store_entry(state.table, state.table_mask, key, data)
+        _store(state, key, ply, depth, best, best_move, alpha, beta)
     return best

@@ -1,13 +1,16 @@
 """Pruning for games whose positions can be passed in: what selective search leaves out beside ProbCut.
 
 D. F. Beal, A Generalised Quiescence Search Algorithm, 1990 (null moves); E. A. Heinz, Extended Futility Pruning, 1998;
-T. Romstad, An Introduction to Late Move Reductions, 2006. All of it is off in a search of full width.
+T. Romstad, An Introduction to Late Move Reductions, 2006; T. Anantharaman, M. Campbell and F. Hsu, Singular Extensions,
+1988. All of it is off in a search of full width.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from glem.core.search.history import history_of
 
 DEEPEST, LATEST = 63, 63
 
@@ -20,8 +23,12 @@ LATE_DEPTH = np.int64(4)
 REDUCED_DEPTH = np.int64(3)
 """Least depth at which late moves are reduced; deeper nodes without a move from the table are searched less deep."""
 
-_HISTORY_OF_A_PLY = np.int64(4000)
-_LEAST_HISTORY = np.int64(-(1 << 20))
+LOSING_DEPTH = np.int64(6)
+"""Greatest depth at which late quiet moves that lose material are left out."""
+SINGULAR_DEPTH = np.int64(7)
+"""Least depth at which a node asks whether the move from the table is the only good one."""
+
+_HISTORY_OF_A_PLY = np.int64(16000)
 
 
 def _reductions() -> NDArray[np.int64]:
@@ -42,16 +49,26 @@ def futile_margin(state: Any, depth: Any) -> Any:
     return state.swing * depth * np.int64(7) // np.int64(10)
 
 
+def most_moves(depth: Any, improves: Any) -> Any:
+    """Give the place from which on quiet moves next to the leaves are left out."""
+    most = np.int64(3) + depth * depth
+    return most if improves else most // np.int64(2) + np.int64(1)
+
+
+def plies_without(state: Any, depth: Any, above: Any) -> Any:
+    """Depth of the search behind a null move, where the static score is so much above the bound."""
+    less = np.int64(4) + depth // np.int64(4)
+    if state.swing > np.int64(0):
+        less += min(above // (np.int64(2) * state.swing), np.int64(3))
+    return max(depth - less, np.int64(0))
+
+
+def singular_bound(state: Any, depth: Any, score: Any) -> Any:
+    """Give the score that no other move may reach where the one with ``score`` is the only good one."""
+    return score - depth * state.swing // np.int64(50)
+
+
 def reduction_of(state: Any, ply: Any, depth: Any, late: Any, move: Any) -> Any:
     """Plies less for a late quiet move: fewer where it has cut off elsewhere, more where others had to."""
     place = min(depth, np.int64(DEEPEST)) * np.int64(LATEST + 1) + min(late, np.int64(LATEST))
-    history = np.int64(state.history[(ply & np.int64(1)) * state.move_count + move])
-    return np.int64(state.late[place]) - history // _HISTORY_OF_A_PLY
-
-
-def note_refuted(state: Any, ply: Any, depth: Any, start: Any, place: Any) -> None:
-    """Remember of the moves from ``start`` on, before the one that cut off, that they did not."""
-    first = (ply & np.int64(1)) * state.move_count
-    for other in range(start, place):
-        entry = first + np.int64(state.moves[other])
-        state.history[entry] = max(np.int64(state.history[entry]) - depth * depth, _LEAST_HISTORY)
+    return np.int64(state.late[place]) - history_of(state, ply, move) // _HISTORY_OF_A_PLY

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled, direct, is_made, translate
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator, start
+from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game
+from glem.core.search.history import FOLLOW_UPS
 from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
 from glem.core.search.pruning import LATE_MOVES
@@ -31,7 +34,7 @@ _COMPILED_POLL_NODES = 1000
 _PLAIN_POLL_NODES = 8
 
 _TABLE_DEPTH = 2
-_PRUNED_TABLE_DEPTH = 1
+_PRUNED_TABLE_DEPTH = 0
 _CUTOFF_DEPTH = 4
 _ASPIRATION_DEPTH = 3
 _ASPIRATION_SHARE = 32
@@ -191,6 +194,10 @@ class Searcher:
             swing=np.int64(evaluator.swing),
             prunes=np.int64(prunes),
             late=LATE_MOVES,
+            statics=np.zeros(PLIES, np.int64),
+            path=np.full(PLIES + 2, -1, np.int32),
+            left_out=np.full(PLIES, -1, np.int32),
+            follow_ups=np.zeros(FOLLOW_UPS, np.int32),
             table_mask=np.uint64(len(table) // 8 - 1),
             table_depth=np.int64(table_depth),
             order_depth=np.int64(max(order_depth, ordering.hint_depth)),
@@ -313,9 +320,14 @@ class Searcher:
         state.stop[0] = stop is not None and stop.is_set()
         state.killers[:] = -1
         state.history[:] = 0
+        state.follow_ups[:] = 0
+        state.left_out[:] = -1
         earlier = self._earlier(root.position, previous)
-        for place, position in enumerate(earlier):
-            state.keys[place] = game.hash_key(position)
+        keys = [game.hash_key(position) for position in earlier]
+        often = Counter(keys)
+        for place, key in enumerate(keys):
+            # What occurred once may be had again without ending the game; a complement is met nowhere.
+            state.keys[place] = key if often[key] >= OCCURRENCES - 1 else ~key
         seconds = limits.seconds
         if limits.clock is not None:
             most = longest_seconds(limits.clock, root.plies_left)

@@ -67,7 +67,7 @@ class SearchState(NamedTuple):
     killers: NDArray[np.int32]
     """Moves that cut off at a ply lately: [PLIES * KILLERS], -1 for none."""
     history: NDArray[np.int32]
-    """How well moves cut off, by parity of the ply and move: [2 * move_count]."""
+    """How well moves cut off, by parity of the ply and move: [2 * move_count] (:mod:`glem.core.search.history`)."""
     variations: NDArray[np.int32]
     """Triangular table of principal variations: [PLIES * PLIES]."""
     variation_lengths: NDArray[np.int32]
@@ -88,6 +88,14 @@ class SearchState(NamedTuple):
     """1 in a search that prunes (:mod:`glem.core.search.pruning`)."""
     late: NDArray[np.int64]
     """:data:`~glem.core.search.pruning.LATE_MOVES`."""
+    statics: NDArray[np.int64]
+    """Static scores of the path, in a search that prunes: [PLIES]; the least number where there is none."""
+    path: NDArray[np.int32]
+    """Move played at each ply, two places on: [PLIES + 2]; -1 for none and for a null move."""
+    left_out: NDArray[np.int32]
+    """Move that a search of the ply does without, to learn how much better it is than the others: [PLIES]; or -1."""
+    follow_ups: NDArray[np.int32]
+    """How well moves cut off behind others: [FOLLOW_UPS] (:mod:`glem.core.search.history`)."""
     table_mask: np.uint64
     """Buckets of the table, less one."""
     table_depth: np.int64

@@ -19,6 +19,7 @@ from attrs import define
 
 from glem.games.chess.boards import move_number
 from glem.games.chess.pgn.results import usual_result
+from glem.games.chess.pgn.tags import decoded
 
 _LONGEST_TEXT = 1 << 20
 _MOST_MOVES = 4096
@@ -90,14 +91,6 @@ def plain_text(text: bytes, *, fen: bytes | None, is_chess960: bool) -> PlainTex
         return None
     body = "\n".join([*found.words, found.marker or "*"])
     return PlainText(f"{first}\n{body}\n".encode("ascii", "replace"), found.moves, bool(found.marker))
-
-
-def decoded(text: bytes) -> str:
-    """Text in UTF-8, or else in Latin-1."""
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
 
 
 def _normalized(text: str) -> str | None:

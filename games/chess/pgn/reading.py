@@ -29,10 +29,9 @@ from glem.core.positions.validation import BadRecords
 from glem.games.chess.boards import board_of_fen, from_board, problems_of
 from glem.games.chess.pgn import games as pgn_games
 from glem.games.chess.pgn.comments import NO_SCORE
-from glem.games.chess.pgn.fallback import decoded, plain_text
 from glem.games.chess.pgn.games import NO_MARKER, ROOM_BEHIND, Facts, Moves, read_games
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, score_of_result
-from glem.games.chess.pgn.tags import FEN, TAGS
+from glem.games.chess.pgn.tags import FEN, TAGS, decoded
 from glem.games.chess.rules.position import INITIAL_POSITION, Position
 
 _BLOCK = 1 << 23
@@ -347,6 +346,9 @@ class _Block:
         count
             How many of these were bad or other before.
         """
+        # Imported late, as are all that bring python-chess's own reader along: few games need it.
+        from glem.games.chess.pgn.fallback import plain_text
+
         ends = facts.last_move.copy()
         lengths = np.diff(ends, prepend=0)
         pieces: list[Moves] = []

@@ -116,3 +116,11 @@ def read_tag(data: Any, at: int, end: int, values: Any) -> int:
     while data[at] != char.RIGHT_BRACKET:
         at += 1
     return at + 1
+
+
+def decoded(text: bytes) -> str:
+    """Text in UTF-8, or else in Latin-1."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("latin-1")

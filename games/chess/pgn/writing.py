@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import chess
-import chess.pgn
 
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
@@ -69,7 +68,10 @@ def _tags(records: GameRecords, index: int, board: chess.Board, result: str) -> 
 
 def _movetext(records: GameRecords, index: int, board: chess.Board, result: str) -> str:
     """Numbered moves and their comments in lines of 80 characters; the board is played on."""
-    text = chess.pgn.StringExporter(headers=False)
+    # Imported late, as it brings asyncio along: most commands write no games.
+    from chess.pgn import StringExporter
+
+    text = StringExporter(headers=False)
     moves = slice(int(records.offsets[index]), int(records.offsets[index + 1]))
     notes: dict[str, Any] = {name: column[moves].tolist() for name, column in records.move_columns.items()}
     for place, number in enumerate(records.moves[moves].tolist()):

@@ -125,6 +125,19 @@ def is_quiet(before: Position, move: int, after: Position) -> bool:
     return bool(promotion == _NO_PROMOTION and not takes) and not in_check(after)
 
 
+def gain(position: Position, move: int) -> int:
+    """Pawns that a capture or promotion wins if nothing captures back."""
+    origin, target, promotion = parts_of(np.int64(move))
+    won = np.int64(1) if _is_en_passant(position, origin, target) else value_on(position, target)
+    return int(won + (np.int64(8) if promotion == _QUEEN else np.int64(0)))
+
+
+def is_losing(position: Position, move: int) -> bool:
+    """Whether the other side wins material where the move's piece stands then."""
+    origin, target, _ = parts_of(np.int64(move))
+    return not keeps_material(position, origin, target)
+
+
 def no_moves_score(position: Position) -> int:
     """-1 for a mate, 0 for a stalemate or the end by the 75-move rule."""
     if position.clock >= MOST_CLOCK:
@@ -163,6 +176,8 @@ SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "null_move": null_move,
     "can_pass": can_pass,
     "is_quiet": is_quiet,
+    "gain": gain,
+    "is_losing": is_losing,
 }
 """By operation name (``Game.search_functions``)."""
 

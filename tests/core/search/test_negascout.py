@@ -184,7 +184,7 @@ def test_shorter_wins_are_preferred():
 
 
 def test_repetitions_are_draws():
-    # One man each, far apart: stepping to and fro. With the earlier positions given, any step back is a draw.
+    # One man each, far apart: stepping to and fro. Steps back are draws where the game has been there twice.
     game = DUELS[1]
     position = duel_game.Position(np.uint64(0b1), np.uint64(0b1000000), np.uint8(10))
     earlier = []
@@ -193,9 +193,9 @@ def test_repetitions_are_draws():
         position = game.play(position, move)
     searcher = Searcher(game, MEN, NO_TABLE, plain=True)
     for depth in range(1, 7):
-        for previous in ((), earlier):
+        for previous, path in (((), ()), (earlier, ()), (2 * earlier, earlier)):
             found = searcher.search(position, Limits(depth=depth), previous=previous)
-            assert found.score == max(move_values(game, MEN, position, depth, path=previous).values())
+            assert found.score == max(move_values(game, MEN, position, depth, path=path).values())
 
 
 def test_the_table_does_not_speak_for_a_repetition():

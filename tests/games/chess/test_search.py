@@ -16,6 +16,7 @@ from tests.oracles.chess_boards import numbered_moves, random_game
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
+PAWNS = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 EVALUATOR = evaluator_of(load_value("piece-square", CHESS))
 
 
@@ -51,16 +52,19 @@ def test_the_table_parts_positions_near_the_fifty_moves(searcher: Searcher) -> N
 def test_positions_of_the_game_count_as_repeated(searcher: Searcher) -> None:
     board = chess.Board("r5k1/8/8/8/8/8/8/6K1 w - - 10 40")
     positions = [from_board(board)]
-    for move in ("g1g2", "a8b8", "g2g3", "b8a8"):
+    for move in ("g1g2", "a8b8", "g2g1", "b8c8", "g1g2", "c8b8", "g2g1", "b8c8", "g1f1", "c8b8"):
         board.push_uci(move)
         positions.append(from_board(board))
     alone = searcher.search(positions[-1], Limits(depth=1))
     assert alone.score < 0
-    # Behind by a rook, White goes back to where the king has been, which counts as a draw at once.
+    # Behind by a rook, White goes back to where the king has been twice, which is a draw at once.
     searcher.clear()
     found = searcher.search(positions[-1], Limits(depth=1), previous=positions[:-1])
     assert found.move is not None
-    assert (CHESS.format_move(found.move), found.score) == ("g3g2", 0)
+    assert (CHESS.format_move(found.move), found.score) == ("f1g1", 0)
+    # Where it has been once, it is not: Black may go on elsewhere.
+    searcher.clear()
+    assert searcher.search(positions[-1], Limits(depth=1), previous=positions[4:-1]).score == alone.score
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -73,11 +77,22 @@ def test_null_moves_and_quiet_moves_are_those_of_python_chess(seed: int) -> None
         for number, move in numbered_moves(board).items():
             is_quiet = not (board.is_capture(move) or move.promotion or board.gives_check(move))
             assert functions["is_quiet"](position, number, CHESS.play(position, number)) == is_quiet
+            taken = chess.PAWN if board.is_en_passant(move) else board.piece_type_at(move.to_square)
+            won = PAWNS[taken] if board.is_capture(move) else 0
+            if board.is_capture(move) or move.promotion:
+                assert functions["gain"](position, number) == won + 8 * (move.promotion == chess.QUEEN)
         if not board.is_check():
             board = board.copy()
             board.push(chess.Move.null())
             board.halfmove_clock = 0
             assert functions["null_move"](position) == from_board(board)
+
+
+def test_a_quiet_move_loses_where_what_moves_is_won() -> None:
+    losing = CHESS.search_functions["is_losing"]
+    position = parse_position("6k1/8/2p5/8/8/3Q4/8/R5K1 w - - 0 1")
+    found = {move for move in CHESS.list_legal_moves(position) if losing(position, move)}
+    assert {CHESS.format_move(move) for move in found} == {"d3d5", "d3b5", "d3h7"}
 
 
 def test_pruning_is_the_same_as_plain_python_and_finds_what_it_must() -> None:
@@ -88,6 +103,10 @@ def test_pruning_is_the_same_as_plain_python_and_finds_what_it_must() -> None:
     found, expected = (search(one, fen, 5) for one in (compiled, plain))
     assert (found.score, found.nodes, found.move) == (expected.score, expected.nodes, expected.move)
     assert 3 * found.nodes < search(wide, fen, 5).nodes
+    # Deep enough for moves that are extended because no other is as good.
+    pawns = "8/5pk1/6p1/8/3K4/8/5PP1/8 w - - 0 1"
+    found, expected = (search(one, pawns, 8) for one in (compiled, plain))
+    assert (found.score, found.nodes, found.move) == (expected.score, expected.nodes, expected.move)
     # Mate in three: the second move threatens it quietly.
     assert CHESS.format_move(search(compiled, "6k1/5ppp/8/8/8/8/1Q4PP/R6K w - - 0 1", 8).move) in {"a1a8", "b2b8"}
 

@@ -1,0 +1,75 @@
+"""What cut off elsewhere in a search: killers and histories of moves, to order them and to reduce late ones.
+
+Histories are one number for a move of either side and, in a search that prunes, one for a move behind each of the last
+two, as what answers a move well here does so elsewhere (J. Uiterwijk, The Countermove Heuristic, 1992). There, a
+cut-off brings the move that made it nearer to a greatest number, and the moves tried before it in vain nearer to a
+least one, so that what was learnt long ago fades.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from glem.core.compiling.kernels import mix
+from glem.core.search.state import KILLERS
+
+_FOLLOW_UP_BITS = 17
+FOLLOW_UPS = 1 << _FOLLOW_UP_BITS
+"""Places of pairs of moves; pairs share them."""
+
+_MOST_HISTORY = np.int64(300 << 12)
+_GREATEST = np.int64(1 << 14)
+_MOST_BONUS = np.int64(1600)
+
+
+def _place(state: Any, ply: Any, move: Any) -> Any:
+    return (ply & np.int64(1)) * state.move_count + move
+
+
+def _follow_up(before: Any, move: Any, distance: Any) -> Any:
+    """Place of a move so many plies behind another one."""
+    pair = (np.uint64(before) << np.uint64(17) | np.uint64(move)) << np.uint64(1) | np.uint64(distance - np.int64(1))
+    return np.int64(mix(pair) >> np.uint64(64 - _FOLLOW_UP_BITS))
+
+
+def history_of(state: Any, ply: Any, move: Any) -> Any:
+    """How well a move cut off at other nodes, the greater the better; in a search that prunes 3 * 2^14 at most."""
+    score = np.int64(state.history[_place(state, ply, move)])
+    if state.prunes == np.int64(0):
+        return min(score, _MOST_HISTORY)
+    for distance in range(1, 3):
+        before = np.int64(state.path[ply + np.int64(2) - np.int64(distance)])
+        if before >= np.int64(0):
+            score += np.int64(state.follow_ups[_follow_up(before, move, np.int64(distance))])
+    return score
+
+
+def _learn(values: Any, place: Any, bonus: Any) -> None:
+    old = np.int64(values[place])
+    values[place] = old + bonus - old * abs(bonus) // _GREATEST
+
+
+def _learn_of_move(state: Any, ply: Any, move: Any, bonus: Any) -> None:
+    _learn(state.history, _place(state, ply, move), bonus)
+    for distance in range(1, 3):
+        before = np.int64(state.path[ply + np.int64(2) - np.int64(distance)])
+        if before >= np.int64(0):
+            _learn(state.follow_ups, _follow_up(before, move, np.int64(distance)), bonus)
+
+
+def note_cutoff(state: Any, ply: Any, depth: Any, start: Any, place: Any) -> None:
+    """Remember the move at a place of ``state.moves``, which cut off, and those from ``start`` on, which did not."""
+    move = np.int64(state.moves[place])
+    killer = ply * np.int64(KILLERS)
+    killers = state.killers
+    if killers[killer] != move:
+        killers[killer + np.int64(1)] = killers[killer]
+        killers[killer] = move
+    if state.prunes == np.int64(0):
+        entry = _place(state, ply, move)
+        state.history[entry] = min(np.int64(state.history[entry]) + depth * depth, np.int64(1 << 30))
+        return
+    bonus = min(np.int64(16) * depth * (depth + np.int64(2)), _MOST_BONUS)
+    _learn_of_move(state, ply, move, bonus)
+    for other in range(start, place):
+        _learn_of_move(state, ply, np.int64(state.moves[other]), -bonus)
