@@ -18,7 +18,8 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.result_models import BAN, MOVE, ResultModels
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.evaluation.result_models import BAN, MOVE, ResultModels, log_odds_of
 from glem.core.game.game import Game
 from glem.core.grading.calibration import (
     FEWEST_GAMES,
@@ -56,6 +57,8 @@ AS_GIVEN = "as given"
 """Names the evaluation with its own scale and drawishness, as far as it has them."""
 CONSTANT = "constant a and b"
 """Names WDL_model's model without a measure."""
+GROUPS = 6
+"""Groups of equal size by a measure, in which Ban's model is fitted apart."""
 
 
 @define(frozen=True)
@@ -65,7 +68,9 @@ class GradedModel:
     Parameters
     ----------
     name
-        :data:`AS_GIVEN`, :data:`~glem.core.evaluation.result_models.BAN`, :data:`CONSTANT` or the name of a measure.
+        :data:`AS_GIVEN`, :data:`~glem.core.evaluation.result_models.BAN`, :data:`CONSTANT`, the name of a measure, or
+        ``Ban by`` such a name: Ban's model fitted to each of :data:`GROUPS` groups of measures apart, which tells what
+        the form of the model does and what the measure.
     grade
         Its grade; as given, what the evaluation lacks is fitted to the graded games themselves.
     against_ban
@@ -155,7 +160,9 @@ def _interval(one: Comparison) -> str:
 
 
 def _title(name: str) -> str:
-    return {BAN: "Ban's", AS_GIVEN: AS_GIVEN, CONSTANT: CONSTANT}.get(name, f"a and b by {name}")
+    if name.startswith(BAN):
+        return name.replace(BAN, "Ban's", 1)
+    return name if name in (AS_GIVEN, CONSTANT) else f"a and b by {name}"
 
 
 def calibrate_predictions(
@@ -227,6 +234,8 @@ def calibrate_predictions(
             )
             logs[each][mine] = fit.model.log_correctness(value[mine], result[mine], numbers[mine])
         fits[each] = fit_wdl_model(value, result, numbers, bounds, degree=degree, game=games, floor=settings.floor)
+        if each != CONSTANT:
+            logs[f"{BAN} by {each}"] = _in_groups(said, result, part, numbers, settings.floor)
     # What was fitted to the graded games has seen their results.
     rivals = [each for each in logs if each != BAN and not (each == AS_GIVEN and as_given.fitted)]
     against = [
@@ -236,7 +245,7 @@ def calibrate_predictions(
     graded = tuple(GradedModel(each, grade_of(own, games, settings), compared.get(each)) for each, own in logs.items())
     wdl = {each: fit.model for each, fit in fits.items()}
     grades = {one.name: one.grade.grade for one in graded}
-    best = max((each for each in grades if each != AS_GIVEN), key=lambda each: grades[each])
+    best = max((BAN, *wdl), key=lambda each: grades[each])
     alpha = said.drawishness if np.ndim(said.drawishness) else None
     ban = calibrated(value, result, alpha, floor=settings.floor)
     return Calibrated(
@@ -250,6 +259,26 @@ def calibrate_predictions(
         games,
         {each: numbers for each, (numbers, _) in wanted.items()},
     )
+
+
+def _in_groups(
+    said: Prediction, result: NDArray[np.int8], part: NDArray[np.int64], measure: Floats, floor: float
+) -> Floats:
+    """Log correctness [N] of Ban's model, fitted for each group by the measure and each part to the other parts."""
+    value, logs = np.asarray(said.value, np.float64), np.empty(len(result))
+    own = said.drawishness if np.ndim(said.drawishness) else None
+    odds = np.zeros(len(result)) if own is None else log_odds_of(own)
+    group = np.searchsorted(np.quantile(measure, np.linspace(0, 1, GROUPS + 1)[1:-1]), measure, side="right")
+    finite = np.isfinite(value)
+    for number in range(PARTS):
+        for one in np.unique(group):
+            mine, others = (part == number) & (group == one), (part != number) & (group == one)
+            if not (others & finite).any():
+                others = part != number
+            alpha = None if own is None else own[others]
+            fitted = calibrated(value[others], result[others], alpha, floor=floor)
+            logs[mine] = log_correctness(value[mine], result[mine], fitted.scale, fitted.alpha(odds[mine]))
+    return logs
 
 
 @define(frozen=True, eq=False)

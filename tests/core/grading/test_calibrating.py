@@ -38,7 +38,7 @@ def by_material() -> Calibrated:
 
 def test_the_model_that_the_games_follow_grades_highest(by_material: Calibrated) -> None:
     found = grades(by_material)
-    assert list(found) == [AS_GIVEN, BAN, CONSTANT, "material"]
+    assert list(found) == [AS_GIVEN, BAN, CONSTANT, "material", "Ban by material"]
     assert found[AS_GIVEN] < min(found[BAN], found[CONSTANT]) < found["material"]
     assert by_material.models.chosen == "material"
     assert by_material.models.grades == found
@@ -46,7 +46,9 @@ def test_the_model_that_the_games_follow_grades_highest(by_material: Calibrated)
     assert material is not None
     assert material.is_significant
     assert material.verdict.startswith("a and b by material is better than Ban's")
-    assert [row[0] for row in by_material.held_out_table().rows] == [AS_GIVEN, "Ban's", CONSTANT, "a and b by material"]
+    titles = [AS_GIVEN, "Ban's", CONSTANT, "a and b by material", "Ban's by material"]
+    assert [row[0] for row in by_material.held_out_table().rows] == titles
+    assert found[BAN] < found["Ban by material"] < found["material"]
     assert "1" not in by_material.fit_table().rows[0][4]
 
 
@@ -193,7 +195,7 @@ def test_the_command_fits_prints_and_writes(terminal: Terminal, tmp_path: Path) 
     assert "namespace move" in code.read_text()
     assert page.read_text().count("<svg") > 4
     found = terminal.json(*words, *shared, "--measure", "material", "--model", "material")
-    assert [one["name"] for one in found["held_out"]] == [AS_GIVEN, BAN, CONSTANT, "material"]
+    assert [one["name"] for one in found["held_out"]] == [AS_GIVEN, BAN, CONSTANT, "material", "Ban by material"]
     assert found["models"]["chosen"] == "material"
     assert "no measure 'weather'; it has: material, move" in terminal.fails(*words, *shared, "--measure", "weather")
     assert "no model of results 'move'" in terminal.fails(*words, *shared, "--measure", "material", "--model", "move")
