@@ -133,7 +133,8 @@ def _told(collection: CalibratedCollection, *, is_asked: bool) -> Iterator[str |
     yield from found.code().values()
     yield found.held_out_table()
     yield from (one.against_ban.verdict for one in found.graded if one.against_ban is not None)
-    yield f"the calibration stands for {found.models.chosen}" + ("" if is_asked else ", which grades highest")
+    why = "" if is_asked else ", the highest of Ban's and of a and b"
+    yield f"the calibration stands for {found.models.chosen}{why}"
     yield from (f"note: {remark}" for remark in collection.remarks)
 
 

@@ -121,7 +121,7 @@ class Calibrated:
             f"{self.models.evaluation}: models of the results, graded on held-out games",
             self.graded,
             {
-                "model": lambda one: _title(one.name),
+                "model": lambda one: model_title(one.name),
                 "grade": lambda one: f"{one.grade.grade:.4f}",
                 "error": lambda one: f"{one.grade.error:.4f}",
                 "less Ban's": lambda one: one.against_ban and f"{one.against_ban.difference:+.5f}",
@@ -159,7 +159,8 @@ def _interval(one: Comparison) -> str:
     return interval_text(one.low, one.high, 5)
 
 
-def _title(name: str) -> str:
+def model_title(name: str) -> str:
+    """Call a model by what it is, for people."""
     if name.startswith(BAN):
         return name.replace(BAN, "Ban's", 1)
     return name if name in (AS_GIVEN, CONSTANT) else f"a and b by {name}"
@@ -238,8 +239,10 @@ def calibrate_predictions(
             logs[f"{BAN} by {each}"] = _in_groups(said, result, part, numbers, settings.floor)
     # What was fitted to the graded games has seen their results.
     rivals = [each for each in logs if each != BAN and not (each == AS_GIVEN and as_given.fitted)]
+    pairs = [(model_title(each), model_title(BAN)) for each in rivals]
     against = [
-        compare(logs[each], logs[BAN], games, names=(_title(each), _title(BAN)), settings=settings) for each in rivals
+        compare(logs[each], logs[BAN], games, names=names, settings=settings)
+        for each, names in zip(rivals, pairs, strict=True)
     ]
     compared = dict(zip(rivals, holm_adjusted(against), strict=True))
     graded = tuple(GradedModel(each, grade_of(own, games, settings), compared.get(each)) for each, own in logs.items())

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.evaluation.result_models import WdlModel
-from glem.core.grading.calibrating import CONSTANT, Calibrated, CalibratedCollection
+from glem.core.grading.calibrating import CONSTANT, Calibrated, CalibratedCollection, model_title
 from glem.core.grading.wdl_model import Bounds, fit_wdl_model
 from glem.core.report.charts import Curve, LineStyle, curve_chart, legend
 from glem.core.report.markup import element, number, whole
@@ -38,7 +38,8 @@ that the model was not fitted to: each fifth of the games is graded with the fit
 evaluation lacks was fitted to these games themselves.
 
 Curves are fitted to all games. Dots are observed: the results of positions in bins of equal size by their values, and \
-a and b fitted to a bin of measures alone. Bands are two standard errors by game either way."""
+a and b fitted to a bin of measures alone. Bands are two standard errors by game either way. Ban's by a measure is \
+fitted to each of six groups of it apart."""
 
 
 def render_calibration(collection: CalibratedCollection, *, game_title: str) -> str:
@@ -61,7 +62,9 @@ def render_calibration(collection: CalibratedCollection, *, game_title: str) -> 
             *(f"{one.against_ban.verdict}." for one in found.graded if one.against_ban is not None),
         ]
     )
-    figures = key_figures(((number(best.grade.grade, 4), f"best grade: {best.name}"), (whole(first.games), "games")))
+    figures = key_figures(
+        ((number(best.grade.grade, 4), f"grade of {model_title(best.name)}"), (whole(first.games), "games"))
+    )
     sections = (
         section("grades", "Grades on held-out games", table(*found.held_out_table())),
         *(_results(found, name) for name in names),
