@@ -51,9 +51,10 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(measure: NDArray[Any], least: float, most: float, unit: float) -> Bounds:
-    """Narrow bounds to those between which all but 1 % of the positions lie, to whole numbers."""
+    """Narrow bounds, and the unit with them, to where all but 1 % of the positions lie, to whole numbers."""
     low, high = np.quantile(measure, [_TAIL, 1 - _TAIL])
-    return Bounds(min(max(math.floor(low), least), most), max(min(math.ceil(high), most), least), unit)
+    least, most = min(max(math.floor(low), least), most), max(min(math.ceil(high), most), least)
+    return Bounds(least, most, min(max(unit, least), most) or 1.0)
 
 
 @define(frozen=True, eq=False)

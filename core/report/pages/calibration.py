@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.evaluation.result_models import WdlModel
-from glem.core.grading.calibrating import CONSTANT, Calibrated, CalibratedCollection, model_title
+from glem.core.grading.calibrating import AS_GIVEN, CONSTANT, Calibrated, CalibratedCollection, model_title
 from glem.core.grading.wdl_model import Bounds, fit_wdl_model
 from glem.core.report.charts import Curve, LineStyle, curve_chart, legend
 from glem.core.report.markup import element, number, whole
@@ -24,8 +24,8 @@ _BINS = 9
 _GROUPS = 3
 _FEWEST = 100
 """Positions of a bin of measures, to which a constant a and b are fitted."""
-_REACH = 3.0
-"""Values are drawn up to so many thresholds a."""
+_REACH = 4.0
+"""Values are drawn up to so many spreads b beyond a, where 98 % are won."""
 
 _HOW_TO_READ = """\
 A value v is read in two ways. Ban's model (A. Ban, 2012): the expected score is 1 / (1 + exp(-v / b)), and the \
@@ -54,7 +54,7 @@ def render_calibration(collection: CalibratedCollection, *, game_title: str) -> 
     """
     found = collection.found
     names = [name for name in found.fits if name != CONSTANT]
-    best = max(found.graded, key=lambda one: one.grade.grade)
+    best = max((one for one in found.graded if one.name != AS_GIVEN), key=lambda one: one.grade.grade)
     first = found.graded[0].grade
     summary = " ".join(
         [
@@ -83,7 +83,7 @@ def _results(found: Calibrated, name: str) -> Element:
     """Draw the probabilities of the results by value, for groups of the positions by their measures."""
     model, measure, models = found.fits[name].model, found.measures[name], found.models
     finite = np.isfinite(found.value)
-    reach = min(float(np.abs(found.value[finite]).max()), _REACH * model.pawn)
+    reach = min(float(np.abs(found.value[finite]).max()), model.pawn + _REACH * sum(model.spread))
     values = np.linspace(-reach, reach, 101)
     groups = np.searchsorted(np.quantile(measure, np.linspace(0, 1, _GROUPS + 1)[1:-1]), measure, side="right")
     figures = []

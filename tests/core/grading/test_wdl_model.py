@@ -82,11 +82,9 @@ def test_errors_are_the_spread_over_collections() -> None:
     assert np.mean([error for _, error in fits], axis=0) == pytest.approx(spread, rel=0.35)
     # The same games again and again are no new ones.
     value, result, measure = drawn(1_500)
-    again = [np.tile(each, 4) for each in (value, result, measure)]
-    once, repeated = (
-        at(fit_wdl_model(value, result, measure, BOUNDS)),
-        at(fit_wdl_model(*again, BOUNDS, game=np.tile(np.arange(1_500), 4))),
-    )
+    four = [np.tile(each, 4) for each in (value, result, measure, np.arange(1_500))]
+    once = at(fit_wdl_model(value, result, measure, BOUNDS))
+    repeated = at(fit_wdl_model(four[0], four[1], four[2], BOUNDS, game=four[3]))
     assert repeated[1] == pytest.approx(once[1], rel=0.1)
 
 
@@ -137,6 +135,8 @@ def test_thin_ends_are_left_to_their_borders() -> None:
     measure = np.concatenate([[1.0, 400.0], np.random.default_rng(6).integers(20, 60, 2_000)])
     assert bounds_of(measure, 1.0, 120.0, 32.0) == Bounds(20.0, 59.0, 32.0)
     assert bounds_of(measure, 30.0, 50.0, 32.0) == Bounds(30.0, 50.0, 32.0)
+    # What stands for 1 is a measure that the model knows.
+    assert bounds_of(measure, 1.0, 120.0, 100.0) == Bounds(20.0, 59.0, 59.0)
     model = WdlModel(*BOUNDS, TRUE.win, TRUE.spread)
     assert np.array(model.parameters(np.array([3.0, 17.0, 500.0])))[:, 0] == pytest.approx(
         np.array(model.parameters(np.array([3.0, 17.0, 500.0])))[:, 1]
