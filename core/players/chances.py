@@ -11,7 +11,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import search_unit
 from glem.core.evaluation.named import FUNCTION_PREFIX, load_evaluation, load_searched
 from glem.core.evaluation.result_distribution import result_distribution
-from glem.core.evaluation.result_models import BAN, ResultModels
+from glem.core.evaluation.result_models import BAN, MOVE, ResultModels
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.game.game import Game
@@ -41,7 +41,6 @@ class ResultChances:
     def __init__(self, game: Game, evaluation: str, models: ResultModels | None = None) -> None:
         searched = load_searched(evaluation, game)
         found = None if evaluation.startswith(FUNCTION_PREFIX) else load_evaluation(evaluation, game)
-        self.link = searched.link
         self._results = found if isinstance(found, ResultEvaluation) else None
         self._models = models
         self._measure = None
@@ -61,6 +60,9 @@ class ResultChances:
             )
         measures = load_learning(game.name).measures if has_learning(game.name) else {}
         self._measure = measures.get(models.chosen)
+        model = models.wdl.get(models.chosen)
+        if model is not None and self._measure is None and models.chosen != MOVE and model.least < model.most:
+            raise BadInputError(f"the calibration goes by {models.chosen}, which {game.title} does not measure")
 
     @property
     def is_known(self) -> bool:

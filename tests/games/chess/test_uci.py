@@ -467,6 +467,9 @@ def test_a_calibration_of_other_values_is_refused() -> None:
         ResultChances(game, "default", attrs.evolve(MODELS, game="othello"))
     with pytest.raises(BadInputError, match="values in pawns, those of default are log odds"):
         ResultChances(game, "default", attrs.evolve(MODELS, unit="pawns"))
+    weather = {"weather": MODELS.wdl["material"]}
+    with pytest.raises(BadInputError, match="goes by weather, which Chess does not measure"):
+        ResultChances(game, "default", attrs.evolve(MODELS, wdl=weather, chosen="weather"))
     with pytest.raises(BadInputError, match="needs a drawishness, and none has none"):
         ResultChances(game, "none", attrs.evolve(MODELS, unit="points", chosen="Ban"))
 
