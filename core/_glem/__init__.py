@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from glem.core.positions.files import read_positions, write_positions
     from glem.core.positions.positions import Positions
     from glem.functions import (
+        calibrate,
         discover,
         fit,
         generate,
@@ -45,6 +46,7 @@ __all__ = [
     "QuadraticDiscriminant",
     "__version__",
     "board",
+    "calibrate",
     "discover",
     "fit",
     "generate",

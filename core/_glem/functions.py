@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.game.solver import Solution
+    from glem.core.grading.calibrating import CalibratedCollection
     from glem.core.grading.collection import CollectionGrading
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorer import Scorer
@@ -869,22 +870,79 @@ def grade(
     """
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
-    from glem.core.grading.scorers.scorer import Scorer
-    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
-    from glem.core.positions.selection.selection import SelectionRule
 
     owner = _game(game)
+    chosen = GradingSettings(seed=seed) if settings is None else settings
+    scorers = _scorers(owner, evaluations, jobs)
+    return grade_collection(owner, _paths(files), scorers, rule=_rule(select, seed), settings=chosen, jobs=jobs, **more)
+
+
+def calibrate(
+    game: Game | str,
+    files: Path_ | Sequence[Path_],
+    evaluation: str | LinearEvaluation | ResultEvaluation | Scorer,
+    output: Path_ | None = None,
+    *,
+    select: str | SelectionRule = "random",
+    settings: GradingSettings | None = None,
+    seed: int = 0,
+    jobs: int = _THREADS,
+    **more: Any,
+) -> CalibratedCollection:
+    """Fit what an evaluation's values mean for the results of games, as ``glem calibrate`` does.
+
+    Parameters
+    ----------
+    game, files, select, settings, seed, jobs
+        As for :func:`grade`.
+    evaluation
+        What :func:`grade` takes, one of it.
+    output
+        File to write (JSON), or None.
+    more
+        ``by``, ``chosen``, ``scale``, ``skip_bad`` and so on, as
+        :func:`~glem.core.grading.calibrating.calibrate_collection` takes them.
+
+    Raises
+    ------
+    BadInputError
+        No such files, evaluation or measure, or too few games have a value.
+    """
+    from glem.core.grading.calibrating import calibrate_collection
+    from glem.core.grading.correctness import GradingSettings
+
+    owner = _game(game)
+    [scorer] = _scorers(owner, [evaluation], jobs)
+    chosen = GradingSettings(seed=seed) if settings is None else settings
+    rule = _rule(select, seed)
+    found = calibrate_collection(owner, _paths(files), scorer, rule=rule, settings=chosen, threads=max(1, jobs), **more)
+    if output is not None:
+        found.found.models.save(output)
+    return found
+
+
+def _scorers(
+    game: Game, evaluations: Sequence[str | LinearEvaluation | ResultEvaluation | Scorer], jobs: int
+) -> list[Scorer]:
+    """Make what gives values of evaluations, or of texts that describe them."""
+    from glem.core.grading.scorers.scorer import Scorer
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
+
     scorers: list[Scorer] = []
     for number, one in enumerate(evaluations, 1):
         if isinstance(one, Scorer):
             scorers.append(one)
         elif isinstance(one, str):
-            scorers.append(scorer_of(owner, one, jobs=jobs))
+            scorers.append(scorer_of(game, one, jobs=jobs))
         else:
             scorers.append(StaticScorer(f"evaluation {number}", one, jobs=jobs))
-    rule = SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
-    chosen = GradingSettings(seed=seed) if settings is None else settings
-    return grade_collection(owner, _paths(files), scorers, rule=rule, settings=chosen, jobs=jobs, **more)
+    return scorers
+
+
+def _rule(select: str | SelectionRule, seed: int) -> SelectionRule:
+    from glem.core.positions.selection.selection import SelectionRule
+
+    return SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
 
 
 def tune_terms(

@@ -44,6 +44,7 @@ _TASKS = {
     },
     "Grade on games": {
         "grade": "Grade evaluations by how well they predict the results of games.",
+        "calibrate": "Fit what an evaluation's values mean for the results of games.",
         "learn": "Try changes to an evaluation, one after the other, by grading on games.",
         "style": "Learn players' styles from their games, and tell whose moves some are.",
         "experiment": "Experiments on what grades tell: of processing power and of playing strength.",

@@ -9,6 +9,7 @@ from glem.core.cli.display import raw
 from glem.core.cli.options import playing
 
 if TYPE_CHECKING:
+    from glem.core.evaluation.result_models import ResultModels
     from glem.core.game.game import Game
     from glem.core.players.spec import PlayerSpec
 
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 @options.option("--protocol", "name", default="auto", help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.
 @playing.opponent(clock=40.0)
-def command(game: Game, name: str, player: PlayerSpec) -> None:
+@options.file(
+    "--calibration",
+    "What the player's values mean for results, from `glem calibrate`, where a protocol tells win, draw and loss; by "
+    "default the evaluation's own drawishness says it.",
+    metavar="FILE",
+)
+def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) -> None:
     """Play GAME in programs that speak a text protocol, on standard input and output.
 
     Every game has gtp; games may have further protocols, such as the one of their graphical boards. The limits hold
@@ -40,8 +47,11 @@ def command(game: Game, name: str, player: PlayerSpec) -> None:
     if name not in {"auto", *protocols}:
         known = ", ".join(("auto", *protocols))
         raise BadInputError(f"{game.title} has no protocol {name!r}; known: {known}")
+    models = None if calibration is None else _models(game, player, calibration)
+    if models is not None and name == GTP.name:
+        raise BadInputError("--calibration: gtp has no word for win, draw and loss")
     compile_ahead(SEARCH, game, player.evaluation)
-    engine = Engine(game, player)
+    engine = Engine(game, player, models)
     spoken = protocols.values() if name == "auto" else (protocols[name],)
     if any(protocol.prepares for protocol in spoken):
         # Errors come at once all the same.
@@ -78,3 +88,16 @@ def command(game: Game, name: str, player: PlayerSpec) -> None:
         # of the cache are never half written, and programs that are players end with this process.
         sys.stdout.flush()
         os._exit(0)
+
+
+def _models(game: Game, player: PlayerSpec, calibration: str) -> ResultModels:
+    """Load a calibration; :class:`BadInputError` where it is not of what the player's values are."""
+    from glem.core.errors import reading
+    from glem.core.evaluation.result_models import ResultModels
+    from glem.core.players.chances import ResultChances
+
+    with reading(calibration):
+        models = ResultModels.load(calibration)
+        if player.kind == "search":
+            ResultChances(game, player.evaluation, models)
+        return models

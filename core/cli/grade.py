@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
-from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
 
 
-_FIT, _OWN, _FEATURES = "fit", "own", "features"
+_OWN, _FEATURES = "own", "features"
 _ALL = "all"
 _MOST_ROWS = 12
 
@@ -79,12 +76,7 @@ _MOST_ROWS = 12
     was=("--by",),
 )
 @options.file("--write-positions", "Write the selected positions as CSV.")
-@options.option(
-    "--scores",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to keep the scores of external engines in; continue there.",
-    was=("--keep",),
-)
+@options.scores
 @options.report
 @options.jobs
 @options.workers
@@ -132,8 +124,8 @@ def command(
         *scorers,
         select=rule,
         settings=chosen,
-        scales=[_number(text, "--scale") for text in scales],
-        drawishness=[_number(text, "--drawishness", _FEATURES) for text in drawishness],
+        scales=[options.number_or_word(text, "--scale", _OWN) for text in scales],
+        drawishness=[options.number_or_word(text, "--drawishness", _FEATURES, _OWN) for text in drawishness],
         tuning=tuning.files,
         tuning_rule=tuning.rule,
         format=files.format,
@@ -154,18 +146,15 @@ def command(
     print_result(_as_json(found), itertools.chain(_grades(found, groupings), notes, wrote))
 
 
-def _number(text: str, option: str, *more: str) -> float | str:
-    words = (_FIT, *more, _OWN)
-    if text in words:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        known = ", ".join(f"`{word}`" for word in words[:-1])
-        raise BadInputError(f"{option} must be a number, {known} or `{_OWN}`, got {text!r}") from None
-
-
 # ------------------------------------------------------------------------------------------------- tables
+
+
+def first_rows(tables: Iterable[Table]) -> Iterator[str | Table]:
+    """Tell the beginning of each of some tables."""
+    for table in tables:
+        yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
+        if len(table.rows) > _MOST_ROWS:
+            yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
 
 
 def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str | Table]:
@@ -175,10 +164,7 @@ def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str 
     won, drawn, lost = grading.results
     read = counted(counts.positions, "position")
     yield f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n"
-    for table in found.tables:
-        yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
-        if len(table.rows) > _MOST_ROWS:
-            yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
+    yield from first_rows(found.tables)
     yield grading.table(found.featured)
     if any(one.calibration is not None for one in grading.evaluations):
         yield (

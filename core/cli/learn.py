@@ -125,6 +125,7 @@ def command(
             "error": lambda one: f"{one.error:.5f}",
             "interval": lambda one: interval_text(one.low, one.high, 5),
             "p": lambda one: f"{one.p_value:.2g}",
+            "recalibrated": lambda one: one.recalibrated_text,
             "verdict": lambda one: one.verdict,
         },
     )
@@ -146,4 +147,5 @@ def _say(verdict: Verdict) -> None:
     click.echo(
         f"{verdict.number:>3} {verdict.verdict}: {verdict.name}: {verdict.difference:+.5f} "
         f"({interval_text(verdict.low, verdict.high, 5)}), p = {verdict.p_value:.2g}"
+        + (f"; recalibrated {verdict.recalibrated_text}" if verdict.recalibrated_text else "")
     )

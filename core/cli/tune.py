@@ -124,8 +124,8 @@ def _as_json(training: LikelihoodTraining, output: str) -> dict[str, Any]:
         "games": training.games,
         "held_out_games": training.held_out_games,
         "parameters": training.parameters,
-        "grade": {"before": before, "after": after},
-        "held_out_grade": {"before": held_before, "after": held_after},
+        "grade": {"before": before, "recalibrated": training.recalibrated[0], "after": after},
+        "held_out_grade": {"before": held_before, "recalibrated": training.recalibrated[1], "after": held_after},
         "prior_scale": training.prior_scale,
         "prior_scale_error": None if training.errors is None else training.errors.scale,
         "converged": training.minimum.converged,
@@ -166,10 +166,15 @@ def _told(training: LikelihoodTraining) -> Iterator[str | Table]:
         f"{counted(training.parameters, 'parameter')}; "
         f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
     )
-    rows = [(f"{counted(training.games, 'fitted game')}", f"{before:.4f}", f"{after:.4f}")]
-    if training.held_out_games:
-        rows.append((f"{training.held_out_games:,} held-out games", f"{held_before:.4f}", f"{held_after:.4f}"))
-    yield Table("Geometric mean of the probability given to the result", ("", "prior", "fitted"), rows)
+    games = [f"{counted(training.games, 'fitted game')}", f"{training.held_out_games:,} held-out games"]
+    grades = zip((before, held_before), training.recalibrated, (after, held_after), strict=True)
+    rows = [(name, *(f"{grade:.4f}" for grade in three)) for name, three in zip(games, grades, strict=True)]
+    header = ("", "prior", "prior recalibrated", "fitted")
+    yield Table(
+        "Geometric mean of the probability given to the result", header, rows[: 2 if training.held_out_games else 1]
+    )
+    if training.held_out_games and held_before < held_after <= training.recalibrated[1]:
+        yield "on held-out games the fit is better scaled than the prior, not better ordered"
     error = training.errors.scale if training.errors is not None else math.nan
     more = f" ± {error:.2g}" if math.isfinite(error) else ""
     yield f"scale of the prior: {training.prior_scale:.4g}{more}; the fitted value has scale 1"

@@ -94,6 +94,36 @@ class Phases:
 
 
 @explained
+@define(frozen=True, eq=False)
+class Measure:
+    """How much of something a position has, such as material left, by which the meaning of values may differ.
+
+    Parameters
+    ----------
+    of
+        ``(positions) -> numbers`` [N] of N positions given as a position of columns; the same for mirror images.
+    least, most
+        Smaller and greater numbers count as these: what lies beyond occurs too seldom to learn from.
+    unit
+        The number that stands for 1 in what is learned.
+
+    Raises
+    ------
+    PluginError
+        A field is not what it should be.
+    """
+
+    of: Callable[[Any], NDArray[Any]]
+    least: float
+    most: float
+    unit: float
+
+    def __attrs_post_init__(self) -> None:
+        bounds = () if self.least < self.most and self.unit > 0 else ("least < most and a unit above 0 are expected",)
+        refuse("measure", [*kind_problems(self), *bounds])
+
+
+@explained
 @define(frozen=True, eq=False, repr=False)
 class Learning:
     """What a game gives to learning.
@@ -141,6 +171,9 @@ class Learning:
         Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
         of its groups in their order (the same for all positions), and the group, int [N], of each of N positions given
         as a position of columns, -1 for none. Evaluations are graded in each group apart.
+    measures
+        Name of a measure of positions, such as ``material``, to a :class:`Measure`: what a value means for the result
+        may depend on it (``glem calibrate``). Every game has ``move``, the number of the move, without it.
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
         ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default`` or ``none``.
@@ -174,6 +207,7 @@ class Learning:
     sample: Callable[[], Any] | None = None
     drawishness: tuple[str, ...] = ()
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
+    measures: Mapping[str, Measure] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
     phases_of: Callable[[int], Phases] | None = None
     feature_sets: Mapping[str, Callable[[], Learning]] = field(factory=dict)

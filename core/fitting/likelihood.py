@@ -84,6 +84,9 @@ class LikelihoodTraining:
         What was fitted, and how many games were left for validation.
     parameters
         Number of parameters.
+    recalibrated
+        Grades of the prior with nothing but b and the level of its drawishness fitted, on the fitted and on the
+        held-out games: what a fit gains beyond these, it gains by weights.
     """
 
     evaluation: ResultEvaluation
@@ -94,6 +97,7 @@ class LikelihoodTraining:
     games: int
     held_out_games: int
     parameters: int
+    recalibrated: tuple[float, float]
 
     def grades(self) -> tuple[float, float, float, float]:
         """Geometric means of the correctness: fitted games before and after, held-out games before and after.
@@ -226,9 +230,9 @@ def fit_likelihood(
     # The scale goes into the weights: the value then means the log odds of the expected score.
     fitted = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
     # Where the weights come from stands in the whole; what the prior says of its own is true of them no more.
-    basic, drawn = (evolve(part, provenance={}) for part in fitted)
+    value, drawishness_part = (evolve(part, provenance={}) for part in fitted)
     return LikelihoodTraining(
-        evaluation=ResultEvaluation(basic, drawn, 1.0, provenance or {}),
+        evaluation=ResultEvaluation(value, drawishness_part, 1.0, provenance or {}),
         prior_scale=weights.scale,
         minimum=minimum,
         errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),
@@ -236,7 +240,27 @@ def fit_likelihood(
         games=round(problem.total_weight),
         held_out_games=round(problem.held_weight),
         parameters=problem.parameter_count,
+        recalibrated=_recalibrated(rows, prior, basic, drawn, jobs),
     )
+
+
+def _recalibrated(
+    rows: LikelihoodRows, prior: ResultEvaluation, value: LinearEvaluation, drawishness: LinearEvaluation, jobs: int
+) -> tuple[float, float]:
+    """Grade the prior with b and the level of its drawishness fitted, on the fitted and on the held-out games."""
+    problem = LikelihoodProblem(
+        rows,
+        _part(value, "one", ()),
+        _part(drawishness, "one", (BIAS,)),
+        scale=prior.scale,
+        fit_scale=bool(np.any(value.weights)),
+        jobs=jobs,
+    )
+    found = minimize(problem.at_steps, np.zeros(problem.parameter_count), first_step=problem.total_weight)
+    fitted, held = (
+        float(np.exp(-curve[-1])) for curve in (found.monitor.training_errors, found.monitor.held_out_errors)
+    )
+    return fitted, held
 
 
 def _chunks(

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
+from glem.core.evaluation.result_models import MOST_LOG_ODDS, Calibration, log_odds_of
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 
 Floats = NDArray[np.float64]
@@ -46,8 +47,6 @@ FEWEST_GAMES = 100
 
 _WIDEST = math.log(1e6)
 """The logarithm of the scale is looked for within this distance of that of the size of the values."""
-_MOST_LOG_ODDS = 25.0
-"""Of a drawishness, either way: where it is fitted, it is never exactly 0 or 1."""
 _MOST_FITTED = 20_000
 """Positions that a fit of three numbers needs at most; of more, evenly spaced ones are taken."""
 _GRID_SCALES = np.exp(np.linspace(math.log(0.02), math.log(50), 14))
@@ -308,7 +307,7 @@ def fit_scale(
     if scale is None:
         bounds.append((math.log(size) - _WIDEST, math.log(size) + _WIDEST))
     if own is None:
-        bounds.append((-_MOST_LOG_ODDS, _MOST_LOG_ODDS))
+        bounds.append((-MOST_LOG_ODDS, MOST_LOG_ODDS))
     found = minimize(
         likelihood.loss,
         likelihood.start(size),
@@ -364,28 +363,6 @@ def log_correctness_of(
     value, own = prediction.value, prediction.drawishness
     fit = fit_scale(value, result, scale=prediction.scale, drawishness=own, game=game, floor=floor)
     return fit, log_correctness(value, result, fit.scale, fit.alpha(own))
-
-
-@define(frozen=True)
-class Calibration:
-    """What makes predictions of values and of log odds of drawishness.
-
-    Parameters
-    ----------
-    scale
-        b.
-    level, slope
-        log odds(alpha') = level + slope * log odds(alpha).
-    """
-
-    scale: float
-    level: float
-    slope: float
-
-    def alpha(self, log_odds: Any) -> Any:
-        """Drawishness of positions whose own has these log odds: one or [N]."""
-        odds = np.clip(self.level + self.slope * np.asarray(log_odds), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
-        return 1.0 / (1.0 + np.exp(-odds))
 
 
 class Recalibration(NamedTuple):
@@ -450,12 +427,29 @@ def fit_calibration(
         method="L-BFGS-B",
         bounds=[
             (size - _WIDEST, size + _WIDEST),
-            (-_MOST_LOG_ODDS, _MOST_LOG_ODDS),
+            (-MOST_LOG_ODDS, MOST_LOG_ODDS),
             (0.0, None) if is_slope_fitted else (begin.slope, begin.slope),
         ],
         options={"ftol": 1e-12, "gtol": 1e-8},
     )
     return Calibration(math.exp(found.x[0]), float(found.x[1]), float(found.x[2]))
+
+
+def parts_of_games(game: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Divide games into :data:`PARTS` parts at random: the part of each position [N], all of a game in one.
+
+    Parameters
+    ----------
+    game
+        Small number of each position's game [N], 0 or greater.
+    seed
+        Equal seeds give equal parts.
+    """
+    # By the order of the games, so that gaps between their numbers do not matter.
+    is_game = np.bincount(game) > 0
+    of_game = np.random.default_rng(seed).permutation(int(is_game.sum())) % PARTS
+    parts: NDArray[np.int64] = of_game[(np.cumsum(is_game) - 1)[game]]
+    return parts
 
 
 def recalibrated(
@@ -493,38 +487,73 @@ def recalibrated(
     finite = np.isfinite(values)
     if np.count_nonzero(np.bincount(game[finite])) < FEWEST_GAMES:
         return None
-    odds = np.zeros(len(values))
-    if np.ndim(drawishness):
-        own = np.asarray(drawishness, np.float64)
-        with np.errstate(divide="ignore"):
-            odds = np.clip(np.log(own) - np.log1p(-own), -_MOST_LOG_ODDS, _MOST_LOG_ODDS)
-    # Counted in their spread from their mean, so that level and slope are of one size to the optimizer.
-    mean, spread = float(odds.mean()), float(odds.std())
-    odds = (odds - mean) / (spread or 1.0)
-    # By the order of the games, so that gaps between their numbers do not matter.
-    is_game = np.bincount(game) > 0
-    part = (np.random.default_rng(seed).permutation(int(is_game.sum())) % PARTS)[(np.cumsum(is_game) - 1)[game]]
+    odds, mean, spread = _standard_odds(drawishness, len(values))
+    part = parts_of_games(game, seed)
     found: Calibration | None = None
     fits = []
     logs = np.empty(len(values))
     for number in range(PARTS):
         mine = part == number
         others = np.flatnonzero(~mine & finite)
-        # An odd step takes both players' positions.
-        others = others[:: -(-len(others) // _MOST_FITTED) | 1]
-        typical = float(np.sqrt(np.mean(values[others] ** 2)))
-        some = np.concatenate([values[others], np.full(3, typical)])
-        results = np.concatenate([result[others], np.array([1, 0, -1], np.int8)])
-        if found is None:
-            constant = fit_scale(some, results, floor=floor)
-            alpha = min(max(constant.drawishness or 0.0, 1e-6), 1 - 1e-6)
-            found = Calibration(constant.scale, math.log(alpha) - math.log1p(-alpha), 0.0)
-        found = fit_calibration(
-            some, results, np.concatenate([odds[others], np.zeros(3)]), found, floor=floor, is_slope_fitted=spread > 0
-        )
+        found = _fit_to(values[others], result[others], odds[others], found, floor=floor, is_slope_fitted=spread > 0)
         fits.append(found)
         logs[mine] = log_correctness(values[mine], result[mine], found.scale, found.alpha(odds[mine]))
     scale = math.exp(float(np.mean([math.log(one.scale) for one in fits])))
-    slope = float(np.mean([one.slope for one in fits])) / (spread or 1.0)
-    level = float(np.mean([one.level for one in fits])) - slope * mean
-    return Recalibration(logs, Calibration(scale, level, slope))
+    level, slope = (float(np.mean([getattr(one, name) for one in fits])) for name in ("level", "slope"))
+    return Recalibration(logs, _in_log_odds(Calibration(scale, level, slope), mean, spread))
+
+
+def calibrated(
+    value: Any, result: NDArray[np.int8], drawishness: Any = None, *, floor: float = LEAST_CORRECTNESS
+) -> Calibration:
+    """Calibrate an evaluation to all games, as :func:`recalibrated` does to the other parts of them.
+
+    Raises
+    ------
+    BadInputError
+        No value is finite.
+    """
+    values = np.asarray(value, np.float64)
+    odds, mean, spread = _standard_odds(drawishness, len(values))
+    rows = np.flatnonzero(np.isfinite(values))
+    if not len(rows):
+        raise BadInputError("no finite evaluations to fit a scale to; give the scale and the drawishness")
+    found = _fit_to(values[rows], result[rows], odds[rows], None, floor=floor, is_slope_fitted=spread > 0)
+    return _in_log_odds(found, mean, spread)
+
+
+def _standard_odds(drawishness: Any, count: int) -> tuple[Floats, float, float]:
+    """Log odds of N drawishnesses in their spread from their mean, and both; so level and slope are of one size."""
+    odds = log_odds_of(drawishness) if np.ndim(drawishness) else np.zeros(count)
+    mean, spread = float(odds.mean()), float(odds.std())
+    return (odds - mean) / (spread or 1.0), mean, spread
+
+
+def _in_log_odds(found: Calibration, mean: float, spread: float) -> Calibration:
+    """Give a calibration of standard log odds as one of plain ones."""
+    slope = found.slope / (spread or 1.0)
+    return evolve(found, level=found.level - slope * mean, slope=slope)
+
+
+def _fit_to(
+    value: Floats,
+    result: NDArray[np.int8],
+    odds: Floats,
+    begin: Calibration | None,
+    *,
+    floor: float,
+    is_slope_fitted: bool,
+) -> Calibration:
+    """Fit to some of the positions, and to a win, a draw and a loss at the typical advantage."""
+    # An odd step takes both players' positions.
+    rows = slice(None, None, -(-len(value) // _MOST_FITTED) | 1)
+    value, result, odds = value[rows], result[rows], odds[rows]
+    typical = float(np.sqrt(np.mean(value**2)))
+    some = np.concatenate([value, np.full(3, typical)])
+    results = np.concatenate([result, np.array([1, 0, -1], np.int8)])
+    if begin is None:
+        constant = fit_scale(some, results, floor=floor)
+        alpha = min(max(constant.drawishness or 0.0, 1e-6), 1 - 1e-6)
+        begin = Calibration(constant.scale, math.log(alpha) - math.log1p(-alpha), 0.0)
+    with_thirds = np.concatenate([odds, np.zeros(3)])
+    return fit_calibration(some, results, with_thirds, begin, floor=floor, is_slope_fitted=is_slope_fitted)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.provenance import fitted_among
-from glem.core.features.learning import Learning, load_learning
+from glem.core.features.learning import Learning, Measure, load_learning
 from glem.core.files.names import distinct_names
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
@@ -100,6 +100,8 @@ class CollectedPositions:
         Whether the features of drawishness and the keys of the games are kept.
     keeps_positions
         Whether the positions are kept; they are in any case where a scorer searches.
+    measures
+        Measures of the positions that are kept, by name.
     """
 
     game: Game
@@ -107,6 +109,7 @@ class CollectedPositions:
     scorers: Sequence[Scorer] = ()
     is_featured: bool = False
     keeps_positions: bool = False
+    measures: Mapping[str, Measure] = field(factory=dict)
     summaries: list[FileSummary] = field(factory=list, init=False)
     counts: SelectionCounts = field(factory=SelectionCounts, init=False)
     _columns: defaultdict[str, list[Any]] = field(factory=lambda: defaultdict(list), init=False)
@@ -176,6 +179,8 @@ class CollectedPositions:
             if self.is_featured:
                 kept["features"] = drawishness_values(self.learning, part.positions)
                 kept["game key"] = part.game_key
+        for name, measure in self.measures.items():
+            kept[f"measure {name}"] = np.asarray(measure.of(part.positions), np.float32)
         if self.keeps_positions:
             kept |= {f"field {number}": column for number, column in enumerate(part.positions)}
         for name, column in kept.items():
@@ -306,7 +311,7 @@ def grade_collection(
         if isinstance(alpha, float | int) and not 0 <= alpha <= 1:
             raise BadInputError(f"drawishness must be between 0 and 1, got {alpha:g}")
     featured = frozenset(name for name, alpha in zip(names, given_drawishness, strict=True) if alpha == FEATURES)
-    learning = _learning_of(game)
+    learning = learning_of(game)
     if featured and learning is None:
         raise BadInputError(f"{game.name} has no features that a drawishness could be fitted from; fit one constant")
     if tuning and not featured:
@@ -329,7 +334,7 @@ def grade_collection(
     columns = CollectedPositions(game, learning, scorers, is_featured=bool(featured))
     columns.read(files, rule, observe=observe, **reading)
     predictions = {
-        name: _with_parameters(prediction, scale, alpha)
+        name: with_parameters(prediction, scale, alpha)
         for (name, prediction), scale, alpha in zip(
             columns.predictions(progress).items(), given_scales, given_drawishness, strict=True
         )
@@ -367,8 +372,8 @@ def grade_collection(
         tuple(sorted({summary.label_kind for summary in columns.summaries})),
         (
             *([f"{without}: not graded"] if ungraded else []),
-            *_fitted_here(scorers, files),
-            *_remarks(columns.summaries, columns.counts, rule),
+            *fitted_here(scorers, files),
+            *collection_remarks(columns.summaries, columns.counts, rule),
             *_missing(grading),
             *fitted_remarks,
             *told,
@@ -391,7 +396,8 @@ def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[st
     return given
 
 
-def _with_parameters(prediction: Prediction, scale: float | str | None, alpha: float | str | None) -> Prediction:
+def with_parameters(prediction: Prediction, scale: float | str | None, alpha: float | str | None) -> Prediction:
+    """Give a prediction the scale and the drawishness that :func:`grade_collection` is given for it."""
     chosen: Any = {}
     if scale == FIT:
         chosen["scale"] = None
@@ -407,14 +413,16 @@ def _with_parameters(prediction: Prediction, scale: float | str | None, alpha: f
     return attrs.evolve(prediction, **chosen)
 
 
-def _learning_of(game: Game) -> Learning | None:
+def learning_of(game: Game) -> Learning | None:
+    """Load what a game gives to learning; None where it gives nothing."""
     try:
         return load_learning(game.name)
     except PluginError:
         return None
 
 
-def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: SelectionRule) -> list[str]:
+def collection_remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: SelectionRule) -> list[str]:
+    """Say what a reader should know about the selected positions and their files."""
     others = sorted({summary.label_kind for summary in summaries} - {"result"})
     found = []
     if others:
@@ -441,7 +449,8 @@ def _remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: Se
     return found + reading_remarks(summaries)
 
 
-def _fitted_here(scorers: Sequence[Scorer], files: Files) -> list[str]:
+def fitted_here(scorers: Sequence[Scorer], files: Files) -> list[str]:
+    """Name the evaluations that were fitted to some of the files."""
     provenances = {scorer.name: scorer.provenance for scorer in scorers}
     return [
         f"{name} was fitted to {' and '.join(found)}: its grade there says little about other games"

@@ -183,8 +183,19 @@ class Comparison:
         recalibrated, given = (
             " against ".join(f"{grade:.4f}" for grade in pair[::order]) for pair in (self.grades, self.as_given)
         )
-        reverse = ", in the other order, which is due to calibration alone" if self.is_reversed else ""
-        return f"; recalibrated {recalibrated}, as given {given}{reverse}"
+        return f"; recalibrated {recalibrated}, as given {given}{self._disagreement}"
+
+    @property
+    def _disagreement(self) -> str:
+        """Say where the grades as given differ for another reason than what the evaluations know."""
+        assert self.as_given_difference is not None
+        assert self.as_given_error is not None
+        scaled = self.first if self.as_given_difference > 0 else self.second
+        if self.is_reversed:
+            return f", in the other order: {scaled} is better scaled, not better ordered"
+        if not self.is_significant and abs(self.as_given_difference) > 2 * self.as_given_error:
+            return f": {scaled} may be better scaled, it is not known to be better ordered"
+        return ""
 
     def _games_needed(self) -> int:
         """Games with which the observed difference would lie two standard errors from 0."""

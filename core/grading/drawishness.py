@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
+from glem.core.evaluation.result_models import Calibration
 from glem.core.features.learning import Learning
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
 from glem.core.fitting.minimizing.quasi_newton import minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
 from glem.core.game.equal_positions import scatter
-from glem.core.grading.calibration import PARTS, Calibration, fit_calibration, fit_scale
+from glem.core.grading.calibration import PARTS, fit_calibration, fit_scale
 from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import blocks_of, expectation, result_distribution
+from glem.core.evaluation.result_models import Calibration
 from glem.core.fitting.assessment import CalibrationBins, calibration_bins
 from glem.core.grading.calibration import (
     FEWEST_GAMES,
-    Calibration,
     Prediction,
     ScaleFit,
     log_correctness_of,

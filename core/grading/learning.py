@@ -33,10 +33,10 @@ from glem.core.files.digests import file_digest
 from glem.core.files.names import distinct_names
 from glem.core.fitting.likelihood import BIAS, LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.game.game import Game
-from glem.core.grading.calibration import ScaleFit, log_correctness_of
+from glem.core.grading.calibration import ScaleFit, log_correctness_of, recalibrated
 from glem.core.grading.changes import CandidateChange, Refit, apply_changes, check_candidates, read_candidates
 from glem.core.grading.comparison import compare
-from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
+from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, checked_games, grade_of
 from glem.core.grading.scorers.scorers import StaticScorer
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.reading import FileSummary, reading_remarks
@@ -186,6 +186,8 @@ class Verdict:
         Time it took.
     digest
         Of the candidate's file; "" for a change.
+    recalibrated, baseline_recalibrated
+        Grades of both with b and drawishness fitted to other games than are graded; None with too few games.
     """
 
     number: int
@@ -206,6 +208,8 @@ class Verdict:
     games: int
     seconds: float
     digest: str = ""
+    recalibrated: float | None = None
+    baseline_recalibrated: float | None = None
 
     @classmethod
     def from_json(cls, value: Any) -> Verdict:
@@ -222,6 +226,15 @@ class Verdict:
         """One word."""
         return "accepted" if self.accepted else "rejected"
 
+    @property
+    def recalibrated_text(self) -> str:
+        """Recalibrated grade less that of the baseline, and whether it tells otherwise; "" where there is none."""
+        if self.recalibrated is None or self.baseline_recalibrated is None:
+            return ""
+        difference = math.log(self.recalibrated / self.baseline_recalibrated)
+        scaled = ", better scaled, not better ordered" if self.difference > 0 >= difference else ""
+        return f"{difference:+.5f}{scaled}"
+
 
 @define(frozen=True, eq=False)
 class _Graded:
@@ -232,6 +245,7 @@ class _Graded:
     fit: ScaleFit
     logs: Floats
     grade: float
+    recalibrated: float | None
 
 
 @define(frozen=True, eq=False)
@@ -351,7 +365,17 @@ class _Trials:
     def graded(self, name: str, evaluation: Evaluation) -> _Graded:
         prediction = StaticScorer(name, evaluation, jobs=self.jobs).predict(self.games)
         fit, logs = log_correctness_of(prediction, self.games.result, self.games.record, self.rule.floor)
-        return _Graded(name, evaluation, fit, logs, grade_of(logs, self.games.record, self.rule.settings).grade)
+        anew = recalibrated(
+            prediction.value,
+            self.games.result,
+            checked_games(self.games.record, len(logs)),
+            prediction.drawishness,
+            seed=self.rule.seed,
+            floor=self.rule.floor,
+        )
+        own = grade_of(logs, self.games.record, self.rule.settings).grade
+        other = None if anew is None else grade_of(anew.logs, self.games.record, self.rule.settings).grade
+        return _Graded(name, evaluation, fit, logs, own, other)
 
     def tried(self, number: int, candidate: Candidate, best: _Graded) -> tuple[Verdict, _Graded]:
         """Put a candidate to the test; the verdict, and the better one of the two."""
@@ -379,6 +403,8 @@ class _Trials:
             games=found.games,
             seconds=round(time.monotonic() - began, 3),
             digest=candidate.digest,
+            recalibrated=graded.recalibrated,
+            baseline_recalibrated=best.recalibrated,
         )
         if accepted and self.log is not None:
             # Kept before the log tells of it: who continues finds it there.

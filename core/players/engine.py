@@ -13,6 +13,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_searched
+from glem.core.evaluation.result_models import ResultModels
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.players.making import make_player
@@ -42,10 +43,13 @@ class Engine:
         The game.
     spec
         The player; made when it is first needed.
+    calibration
+        What the player's values mean for results, for protocols that tell it; None for the evaluation's own.
     """
 
-    def __init__(self, game: Game, spec: PlayerSpec) -> None:
+    def __init__(self, game: Game, spec: PlayerSpec, calibration: ResultModels | None = None) -> None:
         self.game = game
+        self.calibration = calibration
         self._spec = spec
         self._player: Player | None = None
         self._thinker: Thinker | None = None

@@ -222,6 +222,55 @@ def density_chart(key: str, name: str, edges: Sequence[float], lost: Sequence[fl
     return chart(key, 330, 180, draw, f"Densities of {name} in lost and in won positions")
 
 
+class Curve(NamedTuple):
+    """A function of one number, drawn as a line, with a band of its error and with what was observed.
+
+    Parameters
+    ----------
+    style
+        Of the line; its marker is that of the dots.
+    places, heights
+        Of the line.
+    errors
+        Half the height of the band at each place; none is drawn without.
+    seen
+        Places and heights of dots.
+    """
+
+    style: LineStyle
+    places: Sequence[float]
+    heights: Sequence[float]
+    errors: Sequence[float] = ()
+    seen: Sequence[tuple[float, float]] = ()
+
+
+def curve_chart(key: str, curves: Mapping[str, Curve], labels: tuple[str, str], description: str) -> Element:
+    """Draw functions from 0 up to what the lines and bands need; ``labels`` are those of the axes."""
+
+    def draw(figure: Figure, _: int) -> Sequence[Spot]:
+        axes = figure.subplots()
+        spots, top = [], 0.0
+        for name, curve in curves.items():
+            colour, dashes = STAND_IN[curve.style.role], curve.style.dashes
+            errors = curve.errors or [0.0] * len(curve.heights)
+            low, high = ([y + sign * e for y, e in zip(curve.heights, errors, strict=True)] for sign in (-1, 1))
+            top = max(top, *high)
+            if curve.errors:
+                axes.fill_between(curve.places, low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.plot(curve.places, curve.heights, color=colour, linestyle=(0, dashes) if dashes else "solid")
+            for x, y in curve.seen:
+                axes.plot(x, y, color=colour, marker=curve.style.marker or "o", markersize=4.5)
+                spots.append((x, y, f"{name}: {number(y)} at {number(x)}"))
+        axes.set_ylim(0, 1.08 * top)
+        axes.margins(x=0.02)
+        axes.locator_params(nbins=6)
+        axes.set_xlabel(_label(labels[0], 40))
+        axes.set_ylabel(labels[1])
+        return [Spot(axes, x, y, text) for x, y, text in spots if y <= 1.08 * top]
+
+    return chart(key, 330, 260, draw, description)
+
+
 class Point(NamedTuple):
     """A grade with its interval, drawn at a place and called by a name."""
 

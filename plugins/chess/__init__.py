@@ -13,7 +13,7 @@ from glem.plugins.chess.features.features import FEATURES
 from glem.plugins.chess.features.material import PIECE_COUNTS
 from glem.plugins.chess.features.placement import PLACEMENT
 from glem.plugins.chess.features.terms import TERMS
-from glem.plugins.chess.material_balance import group_by_material
+from glem.plugins.chess.material_balance import MATERIAL_LEFT, group_by_material
 from glem.plugins.chess.phases import PHASES
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ CHESS = Learning(
     evaluations={"played": _played, **{name: partial(_hand_set, name) for name in ("material", "piece-square")}},
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
+    measures={"material": MATERIAL_LEFT},
     feature_sets={"style": _style},
 )
 """Registered under the entry-point group ``glem.learning``."""

@@ -1,9 +1,11 @@
-"""Positions divided by material, so that grades tell where an evaluation is good."""
+"""Material: positions divided by who is ahead, so that grades tell where an evaluation is good; how much is left."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from glem.core.features.learning import Measure
 
 _VALUES = {"pawns": 1, "knights": 3, "bishops": 3, "rooks": 5, "queens": 9}
 _MOST = 4
@@ -38,3 +40,15 @@ def group_by_material(positions: Any) -> tuple[tuple[str, ...], NDArray[np.int8]
         ahead += value * (2 * white - count)
     ahead = np.where(positions.turn == 0, ahead, -ahead)
     return _NAMES, (np.clip(ahead, -_MOST, _MOST) + _MOST).astype(np.int8)
+
+
+def _material_left(positions: Any) -> NDArray[np.int64]:
+    """Count the material of both sides [N], in pawns; 78 at the beginning."""
+    left = np.zeros(len(positions.turn), np.int64)
+    for name, value in _VALUES.items():
+        left += value * np.bitwise_count(getattr(positions, name)).astype(np.int64)
+    return left
+
+
+MATERIAL_LEFT = Measure(of=_material_left, least=17, most=78, unit=58)
+"""As WDL_model counts it (github.com/official-stockfish/WDL_model, and ``win_rate_params`` of Stockfish)."""

@@ -18,7 +18,7 @@ from glem.core.cli import command_group
 from glem.core.conformance.new_game import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
-from glem.core.features.learning import Learning, Phases
+from glem.core.features.learning import Learning, Measure, Phases
 from glem.core.game import optional_operations
 from glem.core.game.game import ExternalPlayers, Game, RecordFormat
 from glem.core.game.protocols import Protocol
@@ -30,7 +30,18 @@ FENCE = re.compile(r"^```(?P<language>[\w{}-]*)\n(?P<body>.*?)^```$", re.MULTILI
 LINK = re.compile(r"(?<!\\)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 FIRST_SCREEN_LINES = 30
 
-DECLARED = (Game, Learning, Phases, AtomicFeature, AtomicFeatures, Evaluator, RecordFormat, Protocol, ExternalPlayers)
+DECLARED = (
+    Game,
+    Learning,
+    Phases,
+    Measure,
+    AtomicFeature,
+    AtomicFeatures,
+    Evaluator,
+    RecordFormat,
+    Protocol,
+    ExternalPlayers,
+)
 
 
 def page_name(page: Path) -> str:

@@ -19,6 +19,7 @@ Name                   Meaning                                          Was
 ``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
 ``--keep N``           configurations that ``discover`` keeps
 ``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``
+``--measure NAME``     what calibrations depend on, such as material
 ``--even-within``      a position is near-even up to this value         ``--window``
 ``--suspect-above``    a label is suspicious above this                 ``--threshold`` of ``relabel``
 ``--threshold``        standard deviations of ProbCut's check searches
@@ -39,6 +40,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -430,6 +432,26 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
 def evaluations(text: str) -> Callable[[F], F]:
     """Add ``--evaluation``, which may be repeated; the text says what it may be."""
     return option("--evaluation", "evaluations", multiple=True, required=True, metavar="EVALUATION", help=text)
+
+
+scores = option(
+    "--scores",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to keep the scores of external engines in; continue there.",
+    was=("--keep",),
+)
+
+
+def number_or_word(text: str, name: str, *words: str) -> float | str:
+    """Read the value of an option: a number, or `fit` or one of some words."""
+    known = ("fit", *words)
+    if text in known:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        told = ", ".join(f"`{word}`" for word in known[:-1])
+        raise BadInputError(f"{name} must be a number, {told} or `{known[-1]}`, got {text!r}") from None
 
 
 resamples = count("--resamples", 10_000, "Samples of each test.", least=100)

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of
+from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of, recalibrated
 from glem.core.grading.collection import CollectedPositions
 from glem.core.grading.comparison import Comparison, compare
-from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, grade_of
+from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, checked_games, grade_of
 from glem.core.grading.experiments.lines import LineFit, fit_line
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
@@ -93,6 +93,8 @@ class PowerPoint:
         Positions without a value.
     rise
         Comparison with the next smaller limit, this one first; None for the smallest.
+    recalibrated
+        The grade with scale and drawishness fitted to other games than are graded; nan with too few games.
     """
 
     limit: float | None
@@ -101,6 +103,7 @@ class PowerPoint:
     fit: ScaleFit
     missing: int
     rise: Comparison | None
+    recalibrated: float
 
 
 @define(frozen=True)
@@ -163,6 +166,7 @@ class PowerExperiment:
                 "grade": lambda row: f"{row[1].grade.grade:.4f}",
                 "error": lambda row: f"{row[1].grade.error:.4f}",
                 "interval": lambda row: row[1].grade.interval,
+                "recalibrated": lambda row: f"{row[1].recalibrated:.4f}" if math.isfinite(row[1].recalibrated) else "",
                 "b": lambda row: f"{row[1].fit.scale:.3g}",
                 "drawishness": lambda row: row[1].fit.drawishness_text,
                 "missing": lambda row: f"{row[1].missing:,}",
@@ -328,12 +332,16 @@ def _experiment(
         before: tuple[str, NDArray[np.float64]] | None = None
         for limit in sorted((limit for one, limit in said if one == name), key=lambda limit: limit or 0.0):
             found, text = said[name, limit], _text(kind, limit)
-            fit, logs = log_correctness_of(found.select(common), result, game, settings.floor)
+            some = found.select(common)
+            fit, logs = log_correctness_of(some, result, game, settings.floor)
+            own, numbers = some.drawishness, checked_games(game, len(logs))
+            anew = recalibrated(some.value, result, numbers, own, seed=settings.seed, floor=settings.floor)
+            other = math.nan if anew is None else grade_of(anew.logs, game, settings).grade
             rise = None
             if before is not None:
                 rise = compare(logs, before[1], game, names=(text, before[0]), settings=settings)
             missing = int(np.isnan(found.value).sum())
-            points.append(PowerPoint(limit, found.seconds, grade_of(logs, game, settings), fit, missing, rise))
+            points.append(PowerPoint(limit, found.seconds, grade_of(logs, game, settings), fit, missing, rise, other))
             before = text, logs
         curves.append(PowerCurve(name, tuple(points), *_lines(points)))
     return PowerExperiment(kind, tuple(curves), int(common.sum()), games)

@@ -1,9 +1,9 @@
 """The Universal Chess Interface, by which programs that show or play chess speak to engines.
 
 R. Huber, S. Meyer-Kahlen, "Description of the universal chess interface (UCI)", April 2006. Scores are centipawns, the
-moves to a mate, and on demand win, draw and loss in thousandths, where the evaluation has a drawishness of its own.
-The option ``EvalFile`` names the evaluation as in a player's text. Besides the limits of ``go`` those of the player
-hold. What makes no sense is answered by ``info string``.
+moves to a mate, and on demand win, draw and loss in thousandths: by a calibration, or where the evaluation has a
+drawishness of its own (:mod:`glem.core.players.chances`). The option ``EvalFile`` names the evaluation as in a player's
+text. Besides the limits of ``go`` those of the player hold. What makes no sense is answered by ``info string``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import chess
-import numpy as np
 
-from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import read_whole_number
@@ -29,7 +27,7 @@ from glem.games.chess.boards import move_number, move_of
 from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
 
 if TYPE_CHECKING:
-    from glem.core.evaluation.with_drawishness import ResultEvaluation
+    from glem.core.players.chances import ResultChances
     from glem.core.players.engine import Engine
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Line, SearchResult
@@ -70,6 +68,8 @@ class _Session:
         self._is_new_game = True
         self._chess960 = False
         self._shows_wdl = False
+        self._owes_wdl = False
+        """Whether to say that win, draw and loss are not known, if so."""
         self._lines = 1
         self._overhead = _USUAL_OVERHEAD / _THOUSAND
         self._spec: PlayerSpec = engine.spec
@@ -188,7 +188,7 @@ class _Session:
         elif known == "uci_chess960":
             self._chess960 = _truth(name, value)
         elif known == "uci_showwdl":
-            self._shows_wdl = _truth(name, value)
+            self._shows_wdl = self._owes_wdl = _truth(name, value)
         elif known == "clear hash":
             self._is_new_game = True
         elif known == "threads":
@@ -286,6 +286,9 @@ class _Session:
             return "(none)"
         if self._spec.kind != "search":
             return self._chosen()
+        if self._owes_wdl and self._preparation.chances is None:
+            self._say(self._preparation.without_chances)
+        self._owes_wdl = False
         found = self._searched(go, hit)
         return " ponder ".join(variation_texts(self._line.board, found.lines[0].moves)[:2])
 
@@ -355,10 +358,10 @@ class _Session:
 
     def _show(self, analysis: SearchResult) -> None:
         """Tell what a search has found."""
-        results = self._preparation.results
+        chances = self._preparation.chances
         wdl = None
-        if self._shows_wdl and results is not None:
-            wdl = [_thousandths(results, self._line, line) for line in analysis.lines]
+        if self._shows_wdl and chances is not None:
+            wdl = [_thousandths(chances, self._line, line) for line in analysis.lines]
         self._write(*info_lines(analysis, self._line.board, log_odds=self._preparation.log_odds, wdl=wdl))
 
 
@@ -379,7 +382,9 @@ class _Preparation:
         self.done = threading.Event()
         self.problem = ""
         self.log_odds = True
-        self.results: ResultEvaluation | None = None
+        self.chances: ResultChances | None = None
+        """What values mean for results, where something tells it."""
+        self.without_chances = "win, draw and loss are not known"
         self._engine = engine
 
     def start(self) -> None:
@@ -409,16 +414,23 @@ class _Preparation:
     def _look_at_evaluation(self) -> None:
         # Imported late: it loads what learning needs.
         from glem.core.evaluation.links import LOGISTIC
-        from glem.core.evaluation.named import load_evaluation
-        from glem.core.evaluation.with_drawishness import ResultEvaluation
+        from glem.core.evaluation.named import load_searched
+        from glem.core.players.chances import ResultChances
 
-        found = load_evaluation(self.spec.evaluation, self._engine.game)
-        if isinstance(found, ResultEvaluation):
-            self.log_odds, self.results = True, found
+        engine, name = self._engine, self.spec.evaluation
+        self.log_odds = load_searched(name, engine.game).link == LOGISTIC
+        try:
+            chances = ResultChances(engine.game, name, engine.calibration)
+        except BadInputError as error:
+            # Another evaluation than the one that the calibration was given for: it plays all the same.
+            self.without_chances = f"{self.without_chances}: {error}"
+            return
+        if chances.is_known:
             # The first prediction compiles.
-            found.predict(column_of_one(self._engine.game.initial_position))
+            chances.thousandths(engine.game.initial_position, 1, 0.0)
+            self.chances = chances
         else:
-            self.log_odds = found.link == LOGISTIC
+            self.without_chances += f": {name} has no drawishness; glem engine --calibration tells what its values mean"
 
 
 def _seconds_of(limits: Limits) -> float:
@@ -429,16 +441,11 @@ def _seconds_of(limits: Limits) -> float:
     return min(seconds, default=float("inf"))
 
 
-def _thousandths(results: ResultEvaluation, line: GameLine, found: Line) -> tuple[int, int, int]:
-    """Win, draw and loss of a line, by its value and by the drawishness of the position before it."""
-    from glem.core.evaluation.result_distribution import result_distribution
-
+def _thousandths(chances: ResultChances, line: GameLine, found: Line) -> tuple[int, int, int]:
+    """Win, draw and loss of a line, by its value and by the position before it."""
     if found.plies_to_end is not None:
         return (_THOUSAND, 0, 0) if found.value > 0 else (0, 0, _THOUSAND)
-    _, drawishness = results.predict(column_of_one(line.position))
-    chances = result_distribution(np.array([found.value]), results.scale, drawishness)
-    win, loss = (round(_THOUSAND * float(chance[0])) for chance in (chances.win, chances.loss))
-    return win, _THOUSAND - win - loss, loss
+    return chances.thousandths(line.position, line.board.fullmove_number, found.value)
 
 
 def _any_move(board: chess.Board) -> str:

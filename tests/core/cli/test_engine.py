@@ -5,8 +5,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+
+from glem.core.evaluation.result_models import BAN, Calibration, ResultModels
 
 PATIENCE = 300
 RANDOM = ("--player", "random")
@@ -107,3 +110,19 @@ def test_a_program_that_goes_away_ends_the_engine(mobility: str, end: str) -> No
             pass
         getattr(process, end).close()
         assert (process.wait(timeout=PATIENCE) == 0) == (end == "stdin")
+
+
+def test_a_calibration_that_nothing_could_tell_is_refused(tmp_path: Path) -> None:
+    ban = Calibration(1.0, 0.0, 0.0)
+    path = tmp_path / "calibration.json"
+    ResultModels("othello", "default", "discs", ban, {}, BAN, {}).save(path)
+    command = [sys.executable, "-m", "glem", "engine", "othello", "--calibration"]
+    for words, error in (
+        ([path, "--protocol", "gtp"], "--calibration: gtp has no word for win, draw and loss"),
+        ([path, "--evaluation", "none"], "is of values in discs, those of none are points"),
+        ([tmp_path / "none.json"], "none.json: cannot be read"),
+    ):
+        said = subprocess.run([*command, *map(str, words)], input="", capture_output=True, text=True, check=False)
+        assert said.returncode == 2
+        assert error in said.stderr
+        assert "Traceback" not in said.stderr

@@ -12,6 +12,8 @@ from glem.core.cli import command_group, options
 DIFFERENT = {
     "--output": "what is written",
     "--held-out": "what the games are held out for",
+    "--drawishness": "grades take several",
+    "--scale": "grades take several",
     "--iterations": "each fit's own number",
     "--l2": "the unit is each fit's own",
     "--patterns": "what is used without it",

@@ -30,6 +30,9 @@ COMMANDS = [
     "grade othello IN --evaluation default --report OUT",
     "grade othello OTHER --evaluation default --tuning IN --write-positions OUT",
     "grade othello OTHER --evaluation IN --report OUT",
+    "calibrate othello IN --evaluation default -o OUT",
+    "calibrate othello OTHER --evaluation IN -o x --report OUT",
+    "calibrate othello OTHER --evaluation csv:IN -o x --code OUT",
     "learn othello IN -o OUT",
     "learn othello OTHER --baseline IN -o OUT",
     "learn othello OTHER --changes IN --log OUT",
@@ -149,8 +152,16 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     both = {
         f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
     }
-    folders = {"discover -o", "demo -o", "generate -o", "new-game -o", "train -o", "grade --scores"}
-    folders |= {"experiment discriminants -o", "style experiment -o"}
+    folders = {
+        "discover -o",
+        "demo -o",
+        "generate -o",
+        "new-game -o",
+        "train -o",
+        "grade --scores",
+        "calibrate --scores",
+    }
+    folders |= {"experiment discriminants -o", "style experiment -o", "calibrate --scores"}
     read = {
         "fit --configurations",
         "tune --configurations",
@@ -161,5 +172,5 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "experiment strength --ratings",
         "style compare --positions",
     }
-    read |= {"match --openings", "tournament --openings"}
+    read |= {"engine --calibration", "match --openings", "tournament --openings"}
     assert found - tried - both - folders - read == set()

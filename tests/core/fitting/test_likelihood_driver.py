@@ -77,6 +77,9 @@ def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: Likelihoo
     assert held_before == pytest.approx(1 / 3)
     assert after > 0.45
     assert held_after > 0.45
+    # A prior that knows nothing is not saved by a scale, but the level of its drawishness is found.
+    assert before <= training.recalibrated[0] < after
+    assert held_before < training.recalibrated[1] < held_after
     assert training.minimum.converged
     assert training.games + training.held_out_games == 600
     assert training.evaluation.scale == 1

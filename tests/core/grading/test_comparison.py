@@ -105,3 +105,20 @@ def test_equal_seeds_give_equal_results() -> None:
 def test_impossible_results_compare_at_the_floor() -> None:
     found = compare(np.array([-np.inf, -1.0]), np.array([-1.0, -1.0]), settings=GradingSettings(floor=1e-3))
     assert found.difference == pytest.approx((np.log(1e-3) + 1) / 2)
+
+
+def test_better_scaled_is_not_called_better_ordered() -> None:
+    generator = np.random.default_rng(11)
+    shared, own = generator.normal(-1, 0.5, 2_000), generator.normal(0, 0.1, 2_000)
+    settings = GradingSettings(resamples=500)
+
+    def verdict(by_order: float, by_scale: float) -> str:
+        recalibrated, given = (shared + by_order + own, shared), (shared + by_scale + own, shared)
+        return compare(*recalibrated, names=("new", "old"), as_given=given, settings=settings).verdict
+
+    assert verdict(0.1, -0.1).endswith("in the other order: old is better scaled, not better ordered")
+    assert verdict(0.1, 0.1).startswith("new is better than old")
+    assert "scaled" not in verdict(0.1, 0.1)
+    unclear = verdict(float(-own.mean()) + 1e-6, 0.1)
+    assert unclear.startswith("no significant difference")
+    assert unclear.endswith(": new may be better scaled, it is not known to be better ordered")

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -194,6 +195,11 @@ def test_better_is_accepted_worse_and_equal_are_not(baseline: ResultEvaluation, 
     assert abs(same.difference) < 1e-6
     assert run.baseline == "scale mobility 5"
     assert run.grade == better.grade
+    assert better.recalibrated is not None
+    assert better.recalibrated == pytest.approx(better.grade, abs=0.01)
+    assert better.recalibrated_text.startswith("+")
+    assert attrs.evolve(better, recalibrated=0.1).recalibrated_text.endswith(", better scaled, not better ordered")
+    assert attrs.evolve(better, recalibrated=None).recalibrated_text == ""
 
 
 def test_the_rule_of_the_paper_takes_any_increase(baseline: ResultEvaluation, games: Positions) -> None:

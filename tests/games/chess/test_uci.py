@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import subprocess
@@ -15,12 +16,19 @@ from typing import Any
 import attrs
 import chess
 import chess.engine
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError
+from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.result_distribution import result_distribution
+from glem.core.evaluation.result_models import Calibration, ResultModels, WdlModel
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.game.game import load_game
+from glem.core.players.chances import ResultChances
 from glem.core.players.engine import Engine
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Bound, Clock, Limits, Line, SearchResult
@@ -371,6 +379,99 @@ def test_moves_to_go_share_the_clock(milliseconds: int, moves: int) -> None:
 def test_centipawns(value: float, log_odds: int, expected: int) -> None:
     assert centipawns(value, log_odds=bool(log_odds)) == expected
     assert centipawns(1.0, log_odds=False) > 2000
+
+
+class ResultsEngine(FakeEngine):
+    """Prepares what tells win, draw and loss; its values are 0.5, but 9 in a position with a mate in two plies more."""
+
+    def __init__(self, evaluation: str, calibration: ResultModels | None = None) -> None:
+        super().__init__(attrs.evolve(SPEC, evaluation=evaluation))
+        self.calibration = calibration
+
+    def analyse(self, **others: Any) -> SearchResult:
+        found = super().analyse(**others)
+        mates = (Line(9, value, Bound.EXACT, found.lines[0].moves, 3, 2) for value in (9.0, -9.0))
+        return attrs.evolve(found, lines=(*found.lines, *mates))
+
+
+def wdl_of(answers: list[str]) -> list[tuple[int, ...]]:
+    lines = [answer for answer in answers if " wdl " in answer]
+    return [tuple(map(int, line.split(" wdl ")[1].split()[:3])) for line in lines]
+
+
+SHOWN = ["setoption name UCI_ShowWDL value true", "position startpos moves e2e4", "go depth 3", "quit"]
+MODELS = ResultModels(
+    game="chess",
+    evaluation="default",
+    unit="log odds",
+    ban=Calibration(2.0, 0.5, 1.0),
+    wdl={
+        "material": WdlModel(17, 78, 58, (0.0, 0.0, 1.0, 0.2), (0.0, 0.0, 0.0, 0.4)),
+        "move": WdlModel(1, 120, 32, (0.0, 0.0, 1.0, 0.2), (0.0, 0.0, 0.0, 0.4)),
+    },
+    chosen="material",
+    grades={},
+)
+
+
+def test_win_draw_and_loss_are_told_on_demand_alone() -> None:
+    assert "option name UCI_ShowWDL type check default false" in told(FakeEngine(), ["uci", "quit"])
+    assert not wdl_of(told(ResultsEngine("default"), SHOWN[1:]))
+    first, *mates = wdl_of(told(ResultsEngine("default"), SHOWN))[-3:]
+    assert mates == [(1000, 0, 0), (0, 0, 1000)]
+    default = load_evaluation("default", load_game("chess"))
+    assert isinstance(default, ResultEvaluation)
+    _, alpha = default.predict(column_of_one(from_board(_board("e2e4"))))
+    expected = 1000 * np.ravel(result_distribution(np.array([0.5]), default.scale, alpha))
+    assert first == tuple(np.rint(expected).astype(int).tolist())
+    assert sum(first) == 1000
+
+
+@pytest.mark.parametrize(("chosen", "measure"), [("material", 78), ("move", 1)])
+@pytest.mark.parametrize("evaluation", ["default", "played"])
+def test_a_calibration_says_what_values_mean(chosen: str, measure: int, evaluation: str) -> None:
+    models = attrs.evolve(MODELS, chosen=chosen)
+    first, *mates = wdl_of(told(ResultsEngine(evaluation, models), SHOWN))[-3:]
+    chances = 1000 * np.ravel(models.wdl[chosen].distribution(np.array([0.5]), measure))
+    assert first == pytest.approx(chances, abs=1)
+    assert sum(first) == 1000
+    assert mates == [(1000, 0, 0), (0, 0, 1000)]
+
+
+def test_bans_calibration_goes_by_the_drawishness_of_the_position() -> None:
+    models = attrs.evolve(MODELS, chosen="Ban")
+    (found, *_) = wdl_of(told(ResultsEngine("default", models), SHOWN))[-3:]
+    default = load_evaluation("default", load_game("chess"))
+    assert isinstance(default, ResultEvaluation)
+    _, alpha = default.predict(column_of_one(from_board(_board("e2e4"))))
+    odds = 0.5 + math.log(float(alpha[0]) / (1 - float(alpha[0])))
+    expected = result_distribution(np.array([0.5]), 2.0, 1 / (1 + math.exp(-odds)))
+    assert found == pytest.approx(1000 * np.ravel(expected), abs=1)
+
+
+def test_what_nothing_tells_is_said_once() -> None:
+    twice = [*SHOWN[:3], *SHOWN[1:]]
+    answers = told(ResultsEngine("none"), twice)
+    assert not wdl_of(answers)
+    [said] = [answer for answer in answers if answer.startswith("info string")]
+    assert said.startswith("info string win, draw and loss are not known: none has no drawishness")
+    answers = told(ResultsEngine("none", MODELS), twice)
+    [said] = [answer for answer in answers if answer.startswith("info string")]
+    assert "the calibration of default is of values in log odds, those of none are points" in said
+    assert answers[-1].startswith("bestmove")
+
+
+def test_a_calibration_of_other_values_is_refused() -> None:
+    game = load_game("chess")
+    with pytest.raises(BadInputError, match="calibration is of othello, the game is chess"):
+        ResultChances(game, "default", attrs.evolve(MODELS, game="othello"))
+    with pytest.raises(BadInputError, match="values in pawns, those of default are log odds"):
+        ResultChances(game, "default", attrs.evolve(MODELS, unit="pawns"))
+    weather = {"weather": MODELS.wdl["material"]}
+    with pytest.raises(BadInputError, match="goes by weather, which Chess does not measure"):
+        ResultChances(game, "default", attrs.evolve(MODELS, wdl=weather, chosen="weather"))
+    with pytest.raises(BadInputError, match="needs a drawishness, and none has none"):
+        ResultChances(game, "none", attrs.evolve(MODELS, unit="points", chosen="Ban"))
 
 
 @pytest.mark.parametrize(("plies", "value", "mate"), [(1, 9.0, "mate 1"), (3, 9.0, "mate 2"), (2, -9.0, "mate -1")])

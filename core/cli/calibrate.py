@@ -1,0 +1,173 @@
+"""``glem calibrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glem.core.cli import options
+from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.outputs import check_outputs
+from glem.core.tasks.counts import counted, with_error
+from glem.core.tasks.tables import Table
+
+if TYPE_CHECKING:
+    from glem.core.grading.calibrating import Calibrated, CalibratedCollection
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tasks.tasks import Workers
+
+
+@options.command(
+    "calibrate",
+    "calibrate games.pgn --evaluation comments -o comments.json --report comments.html",
+    "calibrate games.pgn --evaluation model.npz --scale 1 --select every:5 -o model.json --code model.hpp",
+)
+@options.files("GAMES...", options.file_format, options.skip_bad)
+@options.option(
+    "--evaluation",
+    required=True,
+    metavar="EVALUATION",
+    help="What `glem grade` takes: an evaluation file or `default`, `comments`, csv:FILE, an external engine.",
+)
+@options.output("Calibration to write (.json), for `glem engine --calibration`.")
+@options.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="Measure that a and b depend on: `move`, or one of the game's, such as material. May be repeated; all by "
+    "default.",
+)
+@options.option(
+    "--model", metavar="NAME", help="Model that the calibration stands for: Ban, or a measure; the best by default."
+)
+@options.option("--scale", default="own", metavar="B", help="Scale b as given: a number, fit, or own.")
+@options.option(
+    "--drawishness",
+    default="own",
+    metavar="ALPHA",
+    help="Drawishness as given, and whose log odds Ban's model keeps: a number, fit (one for all positions), or own.",
+)
+@options.seed
+@options.selection()
+@options.confidence
+@options.resamples
+@options.file("--code", "Write as[] and bs[] of WDL_model as C++.", metavar="FILE")
+@options.scores
+@options.report
+@options.jobs
+@options.workers
+@options.as_json
+def command(
+    files: options.GameFiles,
+    evaluation: str,
+    output: str,
+    measures: tuple[str, ...],
+    model: str | None,
+    scale: str,
+    drawishness: str,
+    seed: int,
+    rule: SelectionRule,
+    code: str | None,
+    scores: Path | None,
+    report: str | None,
+    jobs: int,
+    workers: Workers,
+    **settings: Any,
+) -> None:
+    """Fit what the values of an evaluation mean for the results of GAMES: probabilities of win, draw and loss.
+
+    Two models are fitted by likelihood: Ban's, a scale b and the drawishness; and that of Stockfish's WDL_model, whose
+    a and b are polynomials of a measure of the position. All are graded on games that they were not fitted to, beside
+    the evaluation as given.
+    """
+    from glem.core.cli.compiling_ahead import FEATURES, compile_ahead
+    from glem.core.files.atomic import atomic_path
+    from glem.core.grading.correctness import GradingSettings
+    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
+    from glem.functions import calibrate
+
+    game = files.game()
+    check_outputs(output, code, report)
+    scorer = scorer_of(game, evaluation, jobs=jobs, workers=workers, kept=scores)
+    if isinstance(scorer, StaticScorer):
+        compile_ahead(FEATURES, game)
+    collection = calibrate(
+        game,
+        files.paths,
+        scorer,
+        output,
+        by=measures,
+        chosen=model,
+        select=rule,
+        settings=GradingSettings(seed=seed, **settings),
+        scale=options.number_or_word(scale, "--scale", "own"),
+        drawishness=options.number_or_word(drawishness, "--drawishness", "own"),
+        format=files.format,
+        skip_bad=files.skip_bad,
+        jobs=jobs,
+        progress=display_progress(),
+    )
+    if code is not None:
+        with atomic_path(code) as temporary:
+            temporary.write_text(collection.found.source(), encoding="utf-8")
+    if report is not None:
+        from glem.core.report.page import write_page
+        from glem.core.report.pages.calibration import render_calibration
+
+        write_page(render_calibration(collection, game_title=game.title), report)
+    wrote = [f"wrote {path}" for path in (output, code, report) if path is not None]
+    print_result(_as_json(collection), (*_told(collection, is_asked=model is not None), *wrote))
+
+
+def _told(collection: CalibratedCollection, *, is_asked: bool) -> Iterator[str | Table]:
+    from glem.core.cli.grade import first_rows
+
+    found = collection.found
+    first = found.graded[0].grade
+    yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {collection.rule}\n"
+    yield from first_rows(collection.tables)
+    yield from _scales(found)
+    yield found.fit_table()
+    yield from found.code().values()
+    yield found.held_out_table()
+    yield from (one.against_ban.verdict for one in found.graded if one.against_ban is not None)
+    why = "" if is_asked else ", the highest of Ban's and of a and b"
+    yield f"the calibration stands for {found.models.chosen}{why}"
+    yield from (f"note: {remark}" for remark in collection.remarks)
+
+
+def _scales(found: Calibrated) -> Iterator[str]:
+    """Tell b and drawishness, as given and fitted."""
+    given, ban, models = found.as_given, found.ban, found.models
+    how = f" ({' and '.join(given.fitted)} fitted to these games)" if given.fitted else ""
+    alpha = "its own" if given.drawishness is None else f"{given.drawishness:.4g}"
+    yield f"as given: b = {given.scale:.4g} {models.unit}, drawishness {alpha}{how}"
+    if ban.drawishness is None:
+        drawn = f"with log odds {models.ban.level:+.3f} {models.ban.slope:+.3f} times those of its own"
+        yield f"Ban's: b = {models.ban.scale:.4g} {models.unit}, drawishness {drawn}\n"
+    else:
+        b, alpha = with_error(ban.scale, ban.scale_error), with_error(ban.drawishness, ban.drawishness_error)
+        yield f"Ban's: b = {b} {models.unit}, drawishness {alpha}\n"
+
+
+def _as_json(collection: CalibratedCollection) -> dict[str, Any]:
+    import attrs
+
+    found = collection.found
+    return {
+        "selection": {**attrs.asdict(collection.rule), "text": str(collection.rule)},
+        "counts": attrs.asdict(collection.counts),
+        "remarks": collection.remarks,
+        "tables": [table._asdict() for table in collection.tables],
+        "as_given": attrs.asdict(found.as_given),
+        "ban": attrs.asdict(found.ban),
+        "models": attrs.asdict(found.models),
+        "fits": {
+            name: {"covariance": fit.covariance, "converged": fit.converged, "message": fit.message}
+            for name, fit in found.fits.items()
+        },
+        "held_out": [attrs.asdict(one) for one in found.graded],
+        "code": found.code(),
+    }

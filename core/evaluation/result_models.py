@@ -1,0 +1,266 @@
+"""Models that make probabilities of results of an evaluation's values, fitted to games, and the file that keeps them.
+
+*Ban's* (:class:`Calibration`; Ban 2012, section 3.1) divides values by one scale b and takes the drawishness from the
+evaluation, or one for all positions. *WDL_model's* (:class:`WdlModel`; github.com/official-stockfish/WDL_model) lets a
+measure m of the position, such as the material left or the number of the move, say what a value means:
+
+    P(win) = 1 / (1 + exp((a(m) - v) / b(m))),    P(loss) = 1 / (1 + exp((a(m) + v) / b(m))),    P(draw) = the rest,
+
+with polynomials a and b. With a and b that do not depend on m it is the logistic model of ordered results (McCullagh
+1980) with thresholds -a and a. It is not Ban's: see ``docs/explanation/grading.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError, reading
+from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
+from glem.core.files.atomic import atomic_path
+
+Floats = NDArray[np.float64]
+
+BAN = "Ban"
+"""Names Ban's model among those of a file; the others are named by their measures."""
+
+MOVE = "move"
+"""The measure that every game has: the number of the move, counted from 1 from the beginning of the record."""
+
+MOST_LOG_ODDS = 25.0
+"""Of a drawishness, either way: where it is fitted, it is never exactly 0 or 1."""
+
+_VERSION = 1
+_LONGEST_FILE = 1 << 20
+
+
+@define(frozen=True)
+class Calibration:
+    """What makes predictions of values and of log odds of drawishness.
+
+    Parameters
+    ----------
+    scale
+        b.
+    level, slope
+        log odds(alpha') = level + slope * log odds(alpha).
+    """
+
+    scale: float
+    level: float
+    slope: float
+
+    def alpha(self, log_odds: Any) -> Any:
+        """Drawishness of positions whose own has these log odds: one or [N]."""
+        odds = np.clip(self.level + self.slope * np.asarray(log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+        return 1.0 / (1.0 + np.exp(-odds))
+
+
+def log_odds_of(drawishness: Any) -> Floats:
+    """Log odds of drawishnesses, within :data:`MOST_LOG_ODDS` either way: one or [N]."""
+    own = np.asarray(drawishness, np.float64)
+    with np.errstate(divide="ignore"):
+        found: Floats = np.clip(np.log(own) - np.log1p(-own), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+    return found
+
+
+def _numbers(values: Any) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+@define(frozen=True)
+class WdlModel:
+    """WDL_model's: thresholds a and spreads b, which depend on a measure of the position.
+
+    Parameters
+    ----------
+    least, most
+        Smaller and greater measures count as these.
+    unit
+        The measure is divided by it: the polynomials are of x = min(max(m, least), most) / unit.
+    win
+        Coefficients of a, the value at which half of the games are won: that of the highest power first.
+    spread
+        Those of b.
+
+    Raises
+    ------
+    BadInputError
+        A number is not finite, the bounds are none, or b is not positive, or a negative, somewhere between them.
+    """
+
+    least: float = field(converter=float)
+    most: float = field(converter=float)
+    unit: float = field(converter=float)
+    win: tuple[float, ...] = field(converter=_numbers)
+    spread: tuple[float, ...] = field(converter=_numbers)
+
+    def __attrs_post_init__(self) -> None:
+        numbers = (self.least, self.most, self.unit, *self.win, *self.spread)
+        if not all(map(math.isfinite, numbers)) or not (self.least <= self.most and self.unit > 0):
+            raise BadInputError(f"a model of results has finite coefficients, and bounds in order, got {self}")
+        a, b = self.parameters(np.linspace(self.least, self.most, 200))
+        if not (self.win and self.spread and (b > 0).all() and (a >= 0).all()):
+            raise BadInputError(f"b(m) must be positive and a(m) not negative from {self.least:g} to {self.most:g}")
+
+    @property
+    def pawn(self) -> float:
+        """Threshold a where the measure is its unit: Stockfish's NormalizeToPawnValue."""
+        return sum(self.win)
+
+    def parameters(self, measure: Any) -> tuple[Floats, Floats]:
+        """Thresholds a and spreads b at measures: one or float64 [N] each."""
+        x = np.clip(np.asarray(measure, np.float64), self.least, self.most) / self.unit
+        a: Floats = np.asarray(np.polyval(np.asarray(self.win), x), np.float64)
+        b: Floats = np.asarray(np.polyval(np.asarray(self.spread), x), np.float64)
+        return a, b
+
+    def distribution(self, value: Any, measure: Any) -> ResultDistribution:
+        """Probabilities of win, draw and loss of values from the side to move: three float64 [N]."""
+        win, draw, loss = (np.exp(self.log_correctness(value, result, measure)) for result in (1, 0, -1))
+        return ResultDistribution(win, draw, loss)
+
+    def log_correctness(self, value: Any, result: Any, measure: Any) -> Floats:
+        """Logarithm of the probability of what happened.
+
+        Parameters
+        ----------
+        value
+            Values [N] from the side to move; infinite ones are certain.
+        result
+            1, 0 or -1 from the side to move: one or [N].
+        measure
+            Of the positions: one or [N].
+
+        Returns
+        -------
+        float64 [N]
+        """
+        a, b = self.parameters(measure)
+        return log_probability(np.asarray(value, np.float64), np.asarray(result), a, b)
+
+    def code(self, measure: str) -> str:
+        """Write the coefficients as C++, in the form of Stockfish's ``uci.cpp``."""
+        rows = [
+            f"constexpr double {name}[] = {{{', '.join(f'{each:.8f}' for each in values)}}};"
+            for name, values in (("as", self.win), ("bs", self.spread))
+        ]
+        head = f"// double m = std::clamp({measure}, {self.least:g}, {self.most:g}) / {self.unit:.1f};"
+        return "\n".join([head, *rows, f"constexpr double NormalizeToPawnValue = {self.pawn:.8f};  // sum of as", ""])
+
+
+def log_probability(value: Floats, result: NDArray[Any], a: Any, b: Any) -> Floats:
+    """Logarithm of the probability of results: float64 [N].
+
+    With p = (v + a) / b and q = (v - a) / b, sigma the logistic function: P(win) = sigma(q), P(loss) = sigma(-p), and
+    P(draw) = sigma(p) sigma(-q) (1 - exp(-2 a / b)), which loses no digits where a difference would.
+
+    Parameters
+    ----------
+    value
+        v [N].
+    result
+        1, 0 or -1: one or [N].
+    a, b
+        One or [N]; b is positive, a not negative.
+    """
+    not_lost, won = -np.logaddexp(0.0, -(value + a) / b), -np.logaddexp(0.0, -(value - a) / b)
+    lost, not_won = -np.logaddexp(0.0, (value + a) / b), -np.logaddexp(0.0, (value - a) / b)
+    with np.errstate(divide="ignore"):
+        drawn = not_lost + not_won + np.log(-np.expm1(-2.0 * np.asarray(a) / b))
+    found: Floats = np.where(result > 0, won, np.where(result < 0, lost, drawn))
+    return found
+
+
+@define(frozen=True)
+class ResultModels:
+    """Models of one evaluation's results, fitted to the same games.
+
+    Parameters
+    ----------
+    game
+        Name of the game.
+    evaluation
+        Text of the evaluation.
+    unit
+        Of its values.
+    ban
+        Ban's model.
+    wdl
+        Name of a measure to WDL_model's model by it.
+    chosen
+        The model that others use: :data:`BAN` or a name in ``wdl``.
+    grades
+        Name of a model to its grade on held-out games, for people.
+
+    Raises
+    ------
+    BadInputError
+        There is no model of the chosen name.
+    """
+
+    game: str
+    evaluation: str
+    unit: str
+    ban: Calibration
+    wdl: Mapping[str, WdlModel]
+    chosen: str
+    grades: Mapping[str, float]
+
+    def __attrs_post_init__(self) -> None:
+        if self.chosen != BAN and self.chosen not in self.wdl:
+            known = ", ".join((BAN, *self.wdl))
+            raise BadInputError(f"there is no model of results {self.chosen!r}; there are: {known}")
+
+    def distribution(self, value: float, drawishness: float | None, measure: float) -> ResultDistribution:
+        """Probabilities that the chosen model gives to the results of one value.
+
+        Parameters
+        ----------
+        value
+            From the side to move.
+        drawishness
+            The evaluation's own; None if it has none.
+        measure
+            Of the position, by which the chosen model goes; Ban's does without.
+        """
+        values = np.array([value], np.float64)
+        if self.chosen != BAN:
+            return self.wdl[self.chosen].distribution(values, measure)
+        odds = 0.0 if drawishness is None else log_odds_of(drawishness)
+        return result_distribution(values, self.ban.scale, self.ban.alpha(odds))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, atomically."""
+        text = json.dumps({"glem": "calibration", "version": _VERSION, **attrs.asdict(self)}, indent=2)
+        with atomic_path(path) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ResultModels:
+        """Read a file that :meth:`save` wrote.
+
+        Raises
+        ------
+        BadInputError
+            The file is missing, or is none of calibrations.
+        """
+        with reading(path, "calibration of glem calibrate"):
+            if Path(path).stat().st_size > _LONGEST_FILE:
+                raise BadInputError(f"{os.fspath(path)}: holds more than {_LONGEST_FILE:,} bytes")
+            found = json.loads(Path(path).read_text("utf-8"))
+            if (found.pop("glem"), found.pop("version")) != ("calibration", _VERSION):
+                raise ValueError(f"no calibration of version {_VERSION}")
+            ban = Calibration(**{name: float(number) for name, number in found.pop("ban").items()})
+            wdl = {str(name): WdlModel(**model) for name, model in found.pop("wdl").items()}
+            texts = {name: str(found.pop(name)) for name in ("game", "evaluation", "unit", "chosen")}
+            return cls(ban=ban, wdl=wdl, grades=dict(found.pop("grades")), **texts)

@@ -1,0 +1,381 @@
+"""Models of results fitted to an evaluation's values on games, and graded on the same held-out games.
+
+Ban's model (scale and drawishness) and WDL_model's, by each measure and by none, see
+:mod:`glem.core.evaluation.result_models`. The games are divided into parts, and the positions of each part are graded
+with the models that were fitted to the others: no position helps to predict itself, and a model with more coefficients
+wins nothing by them alone. What is written and drawn is fitted to all games.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.evaluation.result_models import BAN, MOVE, ResultModels, log_odds_of
+from glem.core.game.game import Game
+from glem.core.grading.calibration import (
+    FEWEST_GAMES,
+    PARTS,
+    Prediction,
+    ScaleFit,
+    calibrated,
+    fit_scale,
+    log_correctness_of,
+    parts_of_games,
+    recalibrated,
+)
+from glem.core.grading.collection import (
+    CollectedPositions,
+    Files,
+    collection_remarks,
+    fitted_here,
+    learning_of,
+    with_parameters,
+)
+from glem.core.grading.comparison import Comparison, compare, holm_adjusted
+from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, checked_games, grade_of
+from glem.core.grading.scorers.scorer import Scorer
+from glem.core.grading.wdl_model import DEGREE, Bounds, WdlFit, bounds_of, fit_wdl_model
+from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
+from glem.core.tasks.counts import counted, interval_text, with_error
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
+
+Floats = NDArray[np.float64]
+
+_MOVE_BOUNDS = Bounds(1.0, 120.0, 32.0)
+
+AS_GIVEN = "as given"
+"""Names the evaluation with its own scale and drawishness, as far as it has them."""
+CONSTANT = "constant a and b"
+"""Names WDL_model's model without a measure."""
+GROUPS = 6
+"""Groups of equal size by a measure, in which Ban's model is fitted apart."""
+
+
+@define(frozen=True)
+class GradedModel:
+    """A model's grade on held-out games.
+
+    Parameters
+    ----------
+    name
+        :data:`AS_GIVEN`, :data:`~glem.core.evaluation.result_models.BAN`, :data:`CONSTANT`, the name of a measure, or
+        ``Ban by`` such a name: Ban's model fitted to each of :data:`GROUPS` groups of measures apart, which tells what
+        the form of the model does and what the measure.
+    grade
+        Its grade; as given, what the evaluation lacks is fitted to the graded games themselves.
+    against_ban
+        Comparison with Ban's model on the same positions; None for itself, and as given where something was fitted.
+    """
+
+    name: str
+    grade: Grade
+    against_ban: Comparison | None
+
+
+@define(frozen=True, eq=False)
+class Calibrated:
+    """Models of results, fitted and graded.
+
+    Parameters
+    ----------
+    models
+        Fitted to all games; chosen is the one with the highest held-out grade, or the one that was asked for.
+    graded
+        Grades on held-out games.
+    ban
+        Scale and drawishness of Ban's model with their errors; where the evaluation has its own drawishness, that of
+        ``models`` changes it.
+    fits
+        WDL_model's by name, :data:`CONSTANT` included.
+    as_given
+        Scale and drawishness as given.
+    value, result, game
+        Values from the side to move, results and numbers of games of the N positions.
+    measures
+        Name of a measure to its numbers [N].
+    """
+
+    models: ResultModels
+    graded: tuple[GradedModel, ...]
+    ban: ScaleFit
+    fits: Mapping[str, WdlFit]
+    as_given: ScaleFit
+    value: Floats
+    result: NDArray[np.int8]
+    game: NDArray[np.int64]
+    measures: Mapping[str, Floats]
+
+    def held_out_table(self) -> Table:
+        """Make the table of the grades on held-out games."""
+        return Table.of(
+            f"{self.models.evaluation}: models of the results, graded on held-out games",
+            self.graded,
+            {
+                "model": lambda one: model_title(one.name),
+                "grade": lambda one: f"{one.grade.grade:.4f}",
+                "error": lambda one: f"{one.grade.error:.4f}",
+                "less Ban's": lambda one: one.against_ban and f"{one.against_ban.difference:+.5f}",
+                "±": lambda one: one.against_ban and f"{one.against_ban.error:.5f}",
+                "interval": lambda one: one.against_ban and interval_text(one.against_ban.low, one.against_ban.high, 5),
+                "p adjusted": lambda one: one.against_ban and f"{one.against_ban.adjusted_p_value:.2g}",
+            },
+        )
+
+    def code(self) -> dict[str, str]:
+        """Write WDL_model's coefficients by each measure as C: name of the measure to text."""
+        return {name: fit.model.code(name) for name, fit in self.fits.items() if name != CONSTANT}
+
+    def source(self) -> str:
+        """Write all of them into one file of C++, each in a namespace of its own."""
+        named = ((re.sub(r"[^a-zA-Z0-9]", "_", name), text) for name, text in self.code().items())
+        return "\n".join(f"namespace {name} {{\n{text}}}\n" for name, text in named)
+
+    def fit_table(self) -> Table:
+        """Make the table of what WDL_model's models are, where the measure is its unit."""
+        rows = []
+        for name, fit in self.fits.items():
+            at = np.array([fit.model.unit])
+            a, b = (
+                with_error(float(one[0]), float(error[0]))
+                for one, error in zip(fit.model.parameters(at), fit.errors(at), strict=True)
+            )
+            bounds = "" if name == CONSTANT else f"{fit.model.least:g}-{fit.model.most:g}, a and b at {at[0]:g}"
+            rows.append((name, a, b, f"{float(fit.model.distribution(np.zeros(1), at).draw[0]):.3f}", bounds))
+        header = ("model", "a", "b", "draws at 0", "measure")
+        return Table(f"WDL_model's thresholds a and spreads b, in {self.models.unit or 'units'}", header, rows)
+
+
+def _interval(one: Comparison) -> str:
+    return interval_text(one.low, one.high, 5)
+
+
+def model_title(name: str) -> str:
+    """Call a model by what it is, for people."""
+    if name.startswith(BAN):
+        return name.replace(BAN, "Ban's", 1)
+    return name if name in (AS_GIVEN, CONSTANT) else f"a and b by {name}"
+
+
+def calibrate_predictions(
+    result: NDArray[np.int8],
+    prediction: Prediction,
+    measures: Mapping[str, tuple[Any, Bounds]],
+    *,
+    game: NDArray[Any] | None = None,
+    name: str = "evaluation",
+    game_name: str = "",
+    chosen: str | None = None,
+    settings: GradingSettings = DEFAULT_SETTINGS,
+) -> Calibrated:
+    """Fit and grade models of results.
+
+    Parameters
+    ----------
+    result
+        int8 [N]: 1, 0 or -1 from the side to move.
+    prediction
+        What the evaluation says of the N positions.
+    measures
+        Name of a measure to its numbers [N], nan where unknown, and its bounds, which are narrowed to where nearly all
+        positions lie.
+    game
+        Number of each position's game [N]; None where each is from a game of its own.
+    name, game_name
+        Of the evaluation and of the game.
+    chosen
+        Name of the model that the file names for others; None for the one that grades highest.
+    settings
+        How grades are taken; the seed also divides the games.
+
+    Raises
+    ------
+    BadInputError
+        Too few games have a finite value, or no model is called so.
+    """
+    known = prediction.is_known
+    for numbers, _ in measures.values():
+        known = known & np.isfinite(numbers)
+    rows = np.flatnonzero(known)
+    games = checked_games(game, len(result))[rows]
+    said, result = prediction.select(rows), result[rows]
+    value = np.asarray(said.value, np.float64)
+    wanted = {CONSTANT: (np.zeros(len(rows)), Bounds(0.0, 0.0, 1.0))}
+    for each, (numbers, bounds) in measures.items():
+        if len(rows):
+            own = np.asarray(numbers, np.float64)[rows]
+            wanted[each] = own, bounds_of(own, *bounds)
+    anew = recalibrated(value, result, games, said.drawishness, seed=settings.seed, floor=settings.floor)
+    if anew is None:
+        have = np.count_nonzero(np.bincount(games[np.isfinite(value)])) if len(rows) else 0
+        raise BadInputError(
+            f"{name}: {counted(int(have), 'game')} with a finite value and known measures; fitting models of results "
+            f"and grading them on held-out games takes {FEWEST_GAMES}"
+        )
+    as_given, given = log_correctness_of(said, result, games, settings.floor)
+    logs = {AS_GIVEN: given, BAN: anew.logs}
+    part = parts_of_games(games, settings.seed)
+    fits = {}
+    for each, (numbers, bounds) in wanted.items():
+        degree = 0 if each == CONSTANT else DEGREE
+        logs[each] = np.empty(len(rows))
+        for number in range(PARTS):
+            mine, others = part == number, np.flatnonzero(part != number)
+            fit = fit_wdl_model(
+                value[others], result[others], numbers[others], bounds, degree=degree, floor=settings.floor
+            )
+            logs[each][mine] = fit.model.log_correctness(value[mine], result[mine], numbers[mine])
+        fits[each] = fit_wdl_model(value, result, numbers, bounds, degree=degree, game=games, floor=settings.floor)
+        if each != CONSTANT:
+            logs[f"{BAN} by {each}"] = _in_groups(said, result, part, numbers, settings.floor)
+    # What was fitted to the graded games has seen their results.
+    rivals = [each for each in logs if each != BAN and not (each == AS_GIVEN and as_given.fitted)]
+    pairs = [(model_title(each), model_title(BAN)) for each in rivals]
+    against = [
+        compare(logs[each], logs[BAN], games, names=names, settings=settings)
+        for each, names in zip(rivals, pairs, strict=True)
+    ]
+    compared = dict(zip(rivals, holm_adjusted(against), strict=True))
+    graded = tuple(GradedModel(each, grade_of(own, games, settings), compared.get(each)) for each, own in logs.items())
+    wdl = {each: fit.model for each, fit in fits.items()}
+    grades = {one.name: one.grade.grade for one in graded}
+    best = max((BAN, *wdl), key=lambda each: grades[each])
+    alpha = said.drawishness if np.ndim(said.drawishness) else None
+    ban = calibrated(value, result, alpha, floor=settings.floor)
+    return Calibrated(
+        ResultModels(game_name, name, said.unit, ban, wdl, best if chosen is None else chosen, grades),
+        graded,
+        fit_scale(value, result, drawishness=alpha, game=games, floor=settings.floor),
+        fits,
+        as_given,
+        value,
+        result,
+        games,
+        {each: numbers for each, (numbers, _) in wanted.items()},
+    )
+
+
+def _in_groups(
+    said: Prediction, result: NDArray[np.int8], part: NDArray[np.int64], measure: Floats, floor: float
+) -> Floats:
+    """Log correctness [N] of Ban's model, fitted for each group by the measure and each part to the other parts."""
+    value, logs = np.asarray(said.value, np.float64), np.empty(len(result))
+    own = said.drawishness if np.ndim(said.drawishness) else None
+    odds = np.zeros(len(result)) if own is None else log_odds_of(own)
+    group = np.searchsorted(np.quantile(measure, np.linspace(0, 1, GROUPS + 1)[1:-1]), measure, side="right")
+    finite = np.isfinite(value)
+    for number in range(PARTS):
+        for one in np.unique(group):
+            mine, others = (part == number) & (group == one), (part != number) & (group == one)
+            if not (others & finite).any():
+                others = part != number
+            alpha = None if own is None else own[others]
+            fitted = calibrated(value[others], result[others], alpha, floor=floor)
+            logs[mine] = log_correctness(value[mine], result[mine], fitted.scale, fitted.alpha(odds[mine]))
+    return logs
+
+
+@define(frozen=True, eq=False)
+class CalibratedCollection:
+    """Models of results, fitted to a collection of games.
+
+    Parameters
+    ----------
+    found
+        The models and their grades.
+    rule
+        How positions were selected.
+    counts
+        What the selection found.
+    remarks
+        What a reader should know about the collection, one sentence each.
+    tables
+        What the scorer found out.
+    """
+
+    found: Calibrated
+    rule: SelectionRule
+    counts: SelectionCounts
+    remarks: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+def calibrate_collection(
+    game: Game,
+    files: Files,
+    scorer: Scorer,
+    *,
+    by: Sequence[str] = (),
+    chosen: str | None = None,
+    rule: SelectionRule = PAPER_RULE,
+    settings: GradingSettings = DEFAULT_SETTINGS,
+    scale: float | str | None = None,
+    drawishness: float | str | None = None,
+    progress: Progress = SILENT,
+    **reading: Any,
+) -> CalibratedCollection:
+    """Fit models of results to an evaluation's values on the games of some files, and grade them.
+
+    Parameters
+    ----------
+    game, files, scorer, rule, settings, progress
+        As for :func:`~glem.core.grading.collection.grade_collection`, with one scorer.
+    by
+        Names of measures: :data:`~glem.core.evaluation.result_models.MOVE`, and those that the game gives to learning;
+        none for all.
+    chosen
+        As for :func:`calibrate_predictions`.
+    scale, drawishness
+        b and alpha as given.
+    reading
+        ``format``, ``skip_bad`` and ``threads``, as of
+        :meth:`~glem.core.grading.collection.CollectedPositions.read`.
+
+    Raises
+    ------
+    BadInputError
+        There is no such measure, a file is bad, or too few games have a value.
+    """
+    learning = learning_of(game)
+    known = {} if learning is None else dict(learning.measures)
+    names = tuple(dict.fromkeys(by)) or (*known, MOVE)
+    for name in names:
+        if name not in known and name != MOVE:
+            raise BadInputError(f"{game.title} has no measure {name!r}; it has: {', '.join((*known, MOVE))}")
+    own = {name: known[name] for name in names if name in known}
+    columns = CollectedPositions(game, None, [scorer], measures=own)
+    columns.read(files, rule, progress=progress, **reading)
+    prediction = with_parameters(columns.predictions(progress)[scorer.name], scale, drawishness)
+    ply = columns.column("ply").astype(np.float64)
+    measures: dict[str, tuple[Any, Bounds]] = {
+        name: (columns.column(f"measure {name}"), Bounds(measure.least, measure.most, measure.unit))
+        for name, measure in own.items()
+    }
+    if MOVE in names and MOVE not in own:
+        measures[MOVE] = np.where(ply < 0, math.nan, ply // 2 + 1), _MOVE_BOUNDS
+    found = calibrate_predictions(
+        columns.result,
+        prediction,
+        measures,
+        game=columns.column("game"),
+        name=scorer.name,
+        game_name=game.name,
+        chosen=chosen,
+        settings=settings,
+    )
+    missing = len(prediction.value) - len(found.value)
+    remarks = [*fitted_here([scorer], files), *collection_remarks(columns.summaries, columns.counts, rule)]
+    if missing:
+        remarks.append(f"{counted(missing, 'position')} without a value or a measure left out")
+    remarks += [f"{name}: {fit.message}" for name, fit in found.fits.items() if fit.message]
+    told = (*remarks, *scorer.remarks())
+    return CalibratedCollection(found, rule, columns.counts, told, tuple(scorer.tables()))
