@@ -155,10 +155,6 @@ class Calibrated:
         return Table(f"WDL_model's thresholds a and spreads b, in {self.models.unit or 'units'}", header, rows)
 
 
-def _interval(one: Comparison) -> str:
-    return interval_text(one.low, one.high, 5)
-
-
 def model_title(name: str) -> str:
     """Call a model by what it is, for people."""
     if name.startswith(BAN):
