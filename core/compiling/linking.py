@@ -17,12 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import compiler
+from numba.core import compiler, typeinfer
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.errors import TypingError
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from glem.core.compiling.cache_index import KernelDispatcher
 
@@ -89,6 +90,40 @@ def _is_visible(function: Any) -> bool:
     return not function.is_declaration and function.linkage not in (llvm.Linkage.internal, llvm.Linkage.private)
 
 
+class _Inferer(typeinfer.TypeInferer):
+    """Finds out once what a recursive function returns; numba infers all its types anew for each call of itself."""
+
+    _returned: Any = None
+
+    def return_types_from_partial(self) -> Any:
+        """See numba's; what it gives must be the same for all calls."""
+        if self._returned is None:
+            self._returned = super().return_types_from_partial()  # type: ignore[no-untyped-call]
+        return self._returned
+
+    def unify(self, raise_errors: bool = True) -> Any:
+        """See numba's."""
+        found: Any = super().unify(raise_errors=raise_errors)  # type: ignore[no-untyped-call]
+        if self._returned is not None and found[1] != self._returned:
+            raise TypingError(f"a recursive function returns {self._returned} and {found[1]}")
+        return found
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _TypeInference(NopythonTypeInference):  # type: ignore[misc]
+    """Type inference by :class:`_Inferer`."""
+
+    _name = "inference_with_recursion"
+
+    def run_pass(self, state: Any) -> bool:
+        numbas: Any = typeinfer.TypeInferer
+        typeinfer.TypeInferer = _Inferer  # type: ignore[misc]
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            typeinfer.TypeInferer = numbas  # type: ignore[misc]
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(NativeLowering):  # type: ignore[misc]
     """Lowering into a library that is optimized as a whole program."""
@@ -131,9 +166,8 @@ class _LinkingCompiler(compiler.CompilerBase):  # type: ignore[misc]
             builder.define_typed_pipeline(self.state),
             builder.define_nopython_lowering_pipeline(self.state),
         ):
-            passes.passes.extend(
-                (self.lowering if chosen is NativeLowering else chosen, why) for chosen, why in each.passes
-            )
+            others = {NativeLowering: self.lowering, NopythonTypeInference: _TypeInference}
+            passes.passes.extend((others.get(chosen, chosen), why) for chosen, why in each.passes)
         passes.finalize()
         return [passes]
 
