@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
     from glem.core.tasks.tasks import Workers
+    from glem.core.tournament.openings import Opening
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
     from glem.core.tuning.fitting import TermSettings, TermsFit
+    from glem.core.tuning.option_tuning import OptionsTuning
 
 _SECONDS = 5.0
 _THREADS = os.cpu_count() or 1
@@ -1051,6 +1053,136 @@ def tune_terms(
     return evolve(fit, notes=(*fit.notes, *reading_remarks(summaries)))
 
 
+def tune_options(
+    game: Game | str,
+    player: str,
+    files: Path_ | Sequence[Path_] = (),
+    *,
+    parameters: Sequence[str] = (),
+    parameter_file: Path_ | None = None,
+    output: Path_,
+    iterations: int = 500,
+    batch: int | None = None,
+    rule: str | SelectionRule = "every:7",
+    held_out: float = 0.1,
+    check_positions: int = 2000,
+    openings: Path_ | None = None,
+    opening_format: str | None = None,
+    opening_plies: int | None = None,
+    opening_count: int | None = None,
+    adjudicate: int = 0,
+    seed: int = 0,
+    format: str | None = None,  # noqa: A002 # the word of the command line
+    skip_bad: bool = False,
+    workers: Workers | None = None,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] | None = None,
+) -> OptionsTuning:
+    """Tune options of an external engine by SPSA, as ``glem spsa`` does; the same call continues after a kill.
+
+    Parameters
+    ----------
+    game
+        The game or its name.
+    player
+        The engine with its limit: ``uci:./engine,nodes=2000``.
+    files
+        Games, or positions with results: values are compared by how well scores of their positions predict the results.
+        None: values are compared by games of the engine against itself.
+    parameters, parameter_file
+        Lines (:mod:`glem.core.tuning.engine_options`), and a file of such lines.
+    output
+        Folder for the journal, the result and the paths of the values.
+    iterations
+        Of the search; its gains depend on it.
+    batch
+        Comparisons of an iteration; 16 pairs of games or 100 positions if not given.
+    rule
+        Positions of each game: ``random``, ``last``, ``all``, ``every:N``, or a rule.
+    held_out
+        Share of the games that tuning does not see, and that tell what was gained.
+    check_positions
+        Positions of these, at most, drawn at random.
+    openings, opening_format, opening_plies, opening_count
+        As of :func:`tournament`; each pair of games draws one.
+    adjudicate
+        Moves left from which on a solver ends games; 0 for never.
+    seed
+        Of all that is chance.
+    format
+        Name of the files' format, if their names and content do not tell.
+    skip_bad
+        Leave bad records out.
+    workers
+        Where games are played or positions scored; they change no result.
+    progress
+        Display.
+    tell
+        As of :func:`tournament`.
+
+    Raises
+    ------
+    BadInputError
+        No such engine, options, files or openings, or the folder holds other work.
+    """
+    import numpy as np
+
+    from glem.core.discovery.game_positions import read_game_positions
+    from glem.core.players.spec import parse_player
+    from glem.core.positions.selection.reading import reading_remarks
+    from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.tasks.tasks import kept_workers
+    from glem.core.tournament.games import Adjudication
+    from glem.core.tuning.engine_options import parameters_of, read_lines
+    from glem.core.tuning.option_comparisons import ByGrade, ByMatch
+    from glem.core.tuning.option_tuning import tune as tune_by
+    from glem.core.tuning.spsa import Schedule
+
+    owner = _game(game)
+    paths = _paths(files) if files else []
+    lines = [(line, "--parameter") for line in parameters]
+    spec, chosen = parameters_of(
+        owner, parse_player(player), lines if parameter_file is None else [*lines, *read_lines(parameter_file)]
+    )
+    spec = spec.resolved(owner)
+    schedule = Schedule(iterations, batch or (100 if paths else 16), seed)
+    summaries: list[FileSummary] = []
+    outside: Positions | None = None
+    folder = Path(output)
+    folder.mkdir(exist_ok=True)
+    with kept_workers(workers) as where:
+        comparing: ByGrade | ByMatch
+        if paths:
+            selection = SelectionRule.parse(rule, seed=seed) if isinstance(rule, str) else rule
+            parts = [
+                *read_game_positions(
+                    owner,
+                    paths,
+                    selection,
+                    format=format,
+                    skip_bad=skip_bad,
+                    observe=summaries.append,
+                    progress=progress,
+                )
+            ]
+            whole = Positions.concatenate(
+                [evolve(part, label_kind=parts[0].label_kind) for part in parts], renumber=False
+            )
+            mask = whole.held_out_mask(held_out, seed)
+            if mask.all():
+                raise BadInputError(f"all games are held out; take a smaller share than {held_out:g}, or more games")
+            rows = np.flatnonzero(mask)
+            outside = whole.select(np.random.default_rng(seed).permutation(rows)[:check_positions])
+            comparing = ByGrade(owner, spec, chosen, whole.select(~mask), where)
+        else:
+            begun = _openings(owner, openings, opening_format, opening_plies, opening_count, seed, tell)
+            comparing = ByMatch(owner, spec, chosen, begun, Adjudication(solve_from=adjudicate), where)
+        found = tune_by(owner, spec, chosen, schedule, comparing, folder, held_out=outside, progress=progress)
+    found = evolve(found, notes=(*found.notes, *reading_remarks(summaries)))
+    found.write(folder)
+    return found
+
+
 def search(
     game: Game | str,
     position: Any = None,
@@ -1242,8 +1374,8 @@ def tournament(
     from glem.core.positions.writing import check_format_holds, format_to_write, write_games
     from glem.core.tournament import tournament as whole
     from glem.core.tournament.games import Adjudication
-    from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
-    from glem.core.tournament.openings import read_openings, write_openings
+    from glem.core.tournament.opening_choice import OpeningJudge
+    from glem.core.tournament.openings import write_openings
     from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
     owner = _game(game)
@@ -1253,23 +1385,21 @@ def tournament(
         if record is None:
             raise BadInputError("transcripts are written from the record; name one with -o")
         format_to_write(owner, transcripts)
-    if openings is None:
-        chosen = choose_openings(
-            owner,
-            plies=8 if opening_plies is None else opening_plies,
-            count=100 if opening_count is None else opening_count,
-            judge=None if judge is None else OpeningJudge(parse_player(judge, limits=limits), even_within),
-            seed=seed,
-            record=None if record is None or judge is None else f"{os.fspath(record)}.openings",
-            workers=workers,
-            progress=progress,
-        )
-    elif judge is not None:
+    if openings is not None and judge is not None:
         raise BadInputError("--judge chooses among random openings, --openings reads a file; give one of them")
-    else:
-        chosen = read_openings(
-            owner, openings, format=opening_format, plies=opening_plies, count=opening_count, seed=seed, tell=tell
-        )
+    chosen = _openings(
+        owner,
+        openings,
+        opening_format,
+        opening_plies,
+        opening_count,
+        seed,
+        tell,
+        judge=None if judge is None else OpeningJudge(parse_player(judge, limits=limits), even_within),
+        record=None if record is None or judge is None else f"{os.fspath(record)}.openings",
+        workers=workers,
+        progress=progress,
+    )
     if transcripts is not None:
         check_format_holds(owner, transcripts, records_of_openings(owner, chosen))
     if save_openings is not None:
@@ -1281,3 +1411,24 @@ def tournament(
         games = sorted(whole.read_games(record)[2], key=lambda played: played.number)
         write_games(owner, transcripts, records_of_games(owner, games))
     return result
+
+
+def _openings(
+    game: Game,
+    file: Path_ | None,
+    file_format: str | None,
+    plies: int | None,
+    count: int | None,
+    seed: int,
+    tell: Callable[[str], None] | None,
+    **choice: Any,
+) -> list[Opening]:
+    """Give the openings of a file, or random ones, of which ``choice`` tells more."""
+    from glem.core.tournament.opening_choice import choose_openings
+    from glem.core.tournament.openings import read_openings
+
+    if file is not None:
+        return read_openings(game, file, format=file_format, plies=plies, count=count, seed=seed, tell=tell)
+    return choose_openings(
+        game, plies=8 if plies is None else plies, count=100 if count is None else count, seed=seed, **choice
+    )

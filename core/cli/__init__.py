@@ -22,6 +22,7 @@ _TASKS = {
         "patterns": "Find patterns in scored positions.",
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
+        "spsa": "Tune options of an external engine by grades or by matches.",
         "evaluate": "Error of an evaluation on scored positions, phase by phase.",
         "compare": "Compare two evaluation files.",
         "explain": "Show what an evaluation sees in a position.",
@@ -60,7 +61,7 @@ _TASKS = {
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
 _RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"experiment", "match", "probcut", "relabel", "style", "tournament", "tune"}
+_RESUMING |= {"experiment", "match", "probcut", "relabel", "spsa", "style", "tournament", "tune"}
 """Commands that continue unfinished work when they are given again."""
 
 

@@ -32,6 +32,15 @@ def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt 
     return Sprt(elo0, elo1, alpha=alpha, beta=beta, model=sprt_model)
 
 
+OPENINGS: tuple[Callable[[Any], Any], ...] = (
+    options.file("--openings", "File of games or positions; else random."),
+    options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
+    options.count("--opening-plies", None, "Plies; 8 for random ones.", least=0, most=1000, metavar="N"),
+    options.count("--opening-count", None, "How many; 100 for random ones.", most=1_000_000, metavar="N"),
+)
+"""Options of commands that play matches: what games begin with."""
+ADJUDICATE = options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N")
+
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.file(("-o", "--output", "record"), "Record of the games; continued if there.", was=("--record",)),
     options.option(
@@ -39,13 +48,10 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="LIMIT",
         help="Limit of searching players that name none, needed for these: depth=6, nodes=9999, seconds=1.",
     ),
-    options.file("--openings", "File of games or positions; else random."),
-    options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
-    options.count("--opening-plies", None, "Plies; 8 for random ones.", least=0, most=1000, metavar="N"),
-    options.count("--opening-count", None, "How many; 100 for random ones.", most=1_000_000, metavar="N"),
+    *OPENINGS,
     options.option("--judge", metavar="PLAYER", help="Take only random openings that are near-even for this player."),
     options.even_within("Greatest value of a near-even opening.", 0.4),
-    options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N"),
+    ADJUDICATE,
     options.flag("--forfeit", "A player whose clock runs out loses; else overruns are counted."),
     options.file("--save-openings", "Write the openings, for --openings."),
     options.file(

@@ -9,7 +9,7 @@ debugger, the first draft) and compiled. Generic code calls :func:`play`, :func:
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.declarations import INTERFACE_VERSION, explained, game_problems, kind_problems, refuse, versions
 from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
-from glem.core.game.protocols import PositionScoring, Protocol
+from glem.core.game.protocols import PositionScoring, ProgramOption, Protocol
 from glem.core.game.records import GameRecords, ScoredPositions
 from glem.core.game.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.game.solver import Solver
@@ -160,6 +160,10 @@ class ExternalPlayers:
     make_scoring
         Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded. A score does
         not depend on what was scored before.
+    list_options
+        Optional ``(game, spec) -> options``: starts the program and gives the options that it announces, each a
+        :class:`~glem.core.game.protocols.ProgramOption`. What ``make_player`` and ``make_scoring`` give is then
+        :class:`~glem.core.game.protocols.Configurable` too.
     """
 
     name: str
@@ -167,6 +171,7 @@ class ExternalPlayers:
     digest: Callable[[Game, Any], str]
     make_player: Callable[[Game, Any], Any]
     make_scoring: Callable[[Game, Any], PositionScoring] | None = None
+    list_options: Callable[[Game, Any], Sequence[ProgramOption]] | None = None
 
 
 @explained

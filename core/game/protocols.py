@@ -1,7 +1,7 @@
 """How other programs play a game: the text protocols of an engine, and external engines as players."""
 
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from attrs import define
@@ -53,6 +53,43 @@ class PlayerFailureError(GlemError):
     def __init__(self, text: str, failures: int = 1) -> None:
         super().__init__(text)
         self.failures = failures
+
+
+@define(frozen=True)
+class ProgramOption:
+    """An option that a program announces.
+
+    Parameters
+    ----------
+    name
+        As the program spells it.
+    kind
+        ``spin`` (a whole number), ``check`` (true or false), or another word of the protocol for what is neither.
+    default
+        Its value before anybody sets it, of a check 0 or 1; None for other kinds, or where the program does not tell.
+    least, most
+        Bounds of a number, both inclusive; None where the program does not tell.
+    """
+
+    name: str
+    kind: str
+    default: int | None = None
+    least: int | None = None
+    most: int | None = None
+
+
+class Configurable(typing.Protocol):
+    """A program whose options can be set while it runs."""
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set options between two games or positions; others keep their values, also when the program starts anew.
+
+        Raises
+        ------
+        BadInputError
+            There is no such option, or it cannot have such a value.
+        """
+        ...
 
 
 @define(frozen=True)

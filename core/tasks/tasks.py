@@ -5,18 +5,19 @@ The result of a task must depend on the task alone: then it does not matter how 
 takes which task, and whether one of them dies on the way.
 """
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
-from attrs import define
+from attrs import define, evolve
 
 from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
 from glem.core.errors import BadInputError, GlemError
@@ -79,6 +80,22 @@ class LocalWorkers(ProcessPoolExecutor):
         super().shutdown(wait=wait, cancel_futures=cancel_futures)
         if wait:
             self._lifeline.close()
+
+
+@contextlib.contextmanager
+def kept_workers(workers: Workers | None = None) -> Iterator[Workers]:
+    """Keep local processes, and what they keep, for several calls of :func:`run_tasks`; an error ends them at once."""
+    where = workers or Workers()
+    if where.executor is not None or where.workers == 1:
+        yield where
+        return
+    pool = LocalWorkers(where.workers)
+    try:
+        yield evolve(where, executor=pool, in_flight=where.in_flight or _IN_FLIGHT_PER_WORKER * where.workers)
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _end_with_parent(lifeline: Connection) -> None:

@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
@@ -274,13 +274,39 @@ class UciEngine:
             raise ProgramStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
         self._configure()
 
+    @property
+    def announced(self) -> Sequence[chess.engine.Option]:
+        """Options that it has announced, but for those that the protocol sets by itself; none until it was started."""
+        known = () if self._protocol is None else self._protocol.options.values()
+        return [option for option in known if not option.is_managed()]
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set options, now if it is running, and after each start.
+
+        Raises
+        ------
+        BadInputError
+            It has no such option, or the option not such a value.
+        """
+        # Names in any case: what was set under another spelling must not come back at the next start.
+        given = {name.lower() for name in options}
+        self._options = {name: value for name, value in self._options.items() if name.lower() not in given}
+        self._options.update(options)
+        if self._protocol is not None:
+            self._set(options)
+
     def _configure(self) -> None:
         protocol = self._protocol
         assert protocol is not None
-        wanted: dict[str, str | None] = dict(self._options)
+        wanted = dict(self._options)
         is_asked = any(name.lower() == _SHOW_WDL.lower() for name in self._options)
         if self._show_results and not is_asked and _SHOW_WDL in protocol.options:
             wanted[_SHOW_WDL] = "true"
+        self._set(wanted)
+
+    def _set(self, wanted: Mapping[str, str]) -> None:
+        protocol = self._protocol
+        assert protocol is not None
         for name, value in wanted.items():
             if name not in protocol.options:
                 known = ", ".join(sorted(protocol.options)) or "none"

@@ -9,7 +9,7 @@ A position at which an engine fails twice has no score.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import chess
@@ -17,7 +17,8 @@ import chess.engine
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import ExternalPlayers
-from glem.core.game.protocols import ExternalScore, PlayerFailureError
+from glem.core.game.protocols import ExternalScore, PlayerFailureError, ProgramOption
+from glem.core.game.whole_numbers import whole_number
 from glem.core.players.player import MoveChoice
 from glem.core.players.programs import (
     Program,
@@ -102,6 +103,10 @@ class _EngineUser:
         self._limits = spec.limits
         self._engine, self._program = engine_of(spec, show_results=show_results)
         self._engine.start()
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set options of the engine; see :class:`~glem.core.game.protocols.Configurable`."""
+        self._engine.configure(options)
 
     def close(self) -> None:
         """End the engine."""
@@ -213,10 +218,38 @@ def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
     return win / total, draw / total, loss / total
 
 
+def list_options(spec: PlayerSpec) -> list[ProgramOption]:
+    """Start an engine, and list the options that it announces.
+
+    Raises
+    ------
+    BadInputError
+        There is no such program or option.
+    GlemError
+        The program does not speak UCI.
+    """
+    engine, _ = engine_of(spec)
+    try:
+        engine.start()
+        return [_told(option) for option in engine.announced]
+    finally:
+        engine.close()
+
+
+def _told(option: chess.engine.Option) -> ProgramOption:
+    default: int | None = None
+    if option.type == "check":
+        default = int(option.default in (True, "true"))
+    elif option.type == "spin":
+        default = None if option.default is None else whole_number(str(option.default), -(1 << 62))
+    return ProgramOption(option.name, option.type, default, option.min, option.max)
+
+
 UCI_PLAYERS = ExternalPlayers(
     name="uci",
     description="UCI engines: uci:PROGRAM, limits, folder=, timeout=, and options of the engine such as Hash=16.",
     digest=lambda _game, spec: program_digest(engine_of(spec)[0].command),
     make_player=lambda _game, spec: UciPlayer(spec),
     make_scoring=lambda _game, spec: UciScoring(spec),
+    list_options=lambda _game, spec: list_options(spec),
 )

@@ -1,0 +1,146 @@
+"""``glem spsa``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from glem.core.cli import options
+from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.outputs import check_outputs
+from glem.core.cli.tournament import ADJUDICATE, OPENINGS
+from glem.core.errors import BadInputError
+from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
+
+if TYPE_CHECKING:
+    from glem.core.cli.options.making import F
+    from glem.core.tuning.option_tuning import OptionsTuning
+
+_OF_MATCHES = ("openings", "opening_format", "opening_plies", "opening_count", "adjudicate")
+_OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "held_out", "check_positions")
+
+
+def _match_options(function: F) -> F:
+    add: Callable[[Any], Any]
+    for add in (ADJUDICATE, *reversed(OPENINGS)):
+        function = add(function)
+    return function
+
+
+@options.command(
+    "spsa",
+    "spsa GAME PROTOCOL:./engine,nodes=2000 games.pgn --parameter Futility,100,0,300,15 -o tuned",
+    "spsa GAME PROTOCOL:./engine,nodes=2000 --parameters options.txt --openings book.epd --iterations 2000 -o tuned",
+)
+@click.argument("game_name", metavar="GAME")
+@click.argument("player", metavar="PLAYER")
+@options.argument("files", nargs=-1, metavar="[GAMES...]", type=click.Path(dir_okay=False))
+@options.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="LINE",
+    help="An option to tune: NAME,START,MIN,MAX,C_END,R_END or NAME,true; what is left out, the engine announces. May "
+    "be repeated.",
+)
+@options.file(("--parameters", "parameters_file"), "File of such lines.", metavar="FILE")
+@options.output("Folder for the journal, the result and the paths of the values; continued if there.", is_folder=True)
+@options.iterations(500, "; steps shrink towards the last")
+@options.count("--batch", None, "Comparisons of an iteration: 16 pairs of games, or 100 positions, by default.")
+@options.selection("every:7")
+@options.held_out(0.1, ", which tell what was gained")
+@options.count("--check-positions", 2000, "Positions of the held-out games for this, at most.")
+@_match_options
+@options.file_format
+@options.skip_bad
+@options.seed
+@options.workers
+@options.as_json
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    game_name: str,
+    player: str,
+    files: tuple[str, ...],
+    parameters: tuple[str, ...],
+    parameters_file: str | None,
+    output: str,
+    file_format: str | None,
+    **how: Any,
+) -> None:
+    """Tune options of PLAYER, an external engine, that only the engine knows.
+
+    With GAMES, values of the options are compared by grade: the scores that PLAYER gives to positions at its limit,
+    best a number of nodes, should predict the results. Without, they are compared by games of PLAYER against itself.
+    The search is SPSA (Spall 1998), with parameters in the custom of fishtest and OpenBench: START, MIN, MAX; C_END,
+    half the distance of compared values at the end, and R_END, the step of a comparison there, in units of C_END.
+
+    Interrupted or killed, the same command continues, with equal results. They do not depend on the number of workers.
+    """
+    from glem.core.tuning.option_tuning import JOURNAL, OPTIONS, PATHS, RESULT
+    from glem.functions import tune_options
+
+    _refuse_unused(context, bool(files))
+    folder = Path(output)
+    check_outputs(*(folder / name for name in (JOURNAL, RESULT, OPTIONS, PATHS) if folder.is_dir()))
+    found = tune_options(
+        game_name,
+        player,
+        files,
+        parameters=parameters,
+        parameter_file=parameters_file,
+        output=output,
+        format=file_format,
+        progress=display_progress(),
+        tell=lambda text: click.echo(f"note: {text}", err=True),
+        **how,
+    )
+    data = {"output": output, **found.to_json()}
+    print_result(data, [*_told(found, by_match=not files), f"wrote {output}"])
+
+
+def _refuse_unused(context: click.Context, by_grade: bool) -> None:
+    """Refuse options that would do nothing."""
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if name in (_OF_MATCHES if by_grade else _OF_GRADES):
+            problem = "goes with matches, without GAMES" if by_grade else "goes with GAMES"
+            raise BadInputError(f"{parameter.opts[0]} {problem}")
+
+
+def _told(found: OptionsTuning, *, by_match: bool) -> Iterator[str | Table]:
+    schedule = found.schedule
+    kind = "comparison by two games" if by_match else "comparison by two scores"
+    yield f"{counted(schedule.iterations, 'iteration')}, each of {counted(schedule.batch, kind)}"
+    rows = zip(found.parameters, found.values.tolist(), found.errors.tolist(), found.options.values(), strict=True)
+    yield Table(
+        "Average of the last half of the iterations",
+        ("parameter", "start", "value", "error", "rounded"),
+        [
+            (one.name, f"{one.start:g}", f"{value:.2f}", f"{error:.2f}" if error == error else "", text)
+            for one, value, error, text in rows
+        ],
+    )
+    if found.check is not None:
+        check = found.check
+        yield (
+            f"held out, {counted(check.positions, 'position')} of {counted(check.games, 'game')}: tuned against start "
+            f"{check.difference:+.5f} ± {check.error:.5f} in log correctness, p = {check.p_value:.2g}"
+        )
+        yield check.verdict
+    yield from (f"note: {note}" for note in found.notes)
+    yield ",".join(f"{name}={value}" for name, value in found.options.items())
+    yield from found.setoption_lines()
+    if by_match:
+        tuned = found.player_text("tuned", found.options)
+        start = found.player_text("start", {one.name: one.text(one.start) for one in found.parameters})
+        yield f"to verify: glem match {found.game} {shlex.quote(tuned)} {shlex.quote(start)} --sprt 0,5"

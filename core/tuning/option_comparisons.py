@@ -1,0 +1,331 @@
+"""Whether an engine is better with some values of its options than with others: by games, or by its scores.
+
+Both are objectives of :mod:`glem.core.tuning.spsa`. A comparison is two games from one opening, colours reversed, or
+two scores of one position. It depends on its values, the seed and the iteration alone where the engine does: the
+limit must be nodes or depth. An engine is started once in each worker, and its options are set between games and
+between scores.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import attrs
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from glem.core.compiling.columns import position_at, rows_of
+from glem.core.errors import BadInputError
+from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.files.digests import arrays_digest
+from glem.core.game.game import Game
+from glem.core.game.protocols import Configurable, PositionScoring
+from glem.core.grading.calibration import fit_scale
+from glem.core.grading.comparison import Comparison, compare
+from glem.core.grading.correctness import DEFAULT_SETTINGS
+from glem.core.grading.scorers.searching import value_and_drawishness
+from glem.core.players.making import close_programs, kept_player
+from glem.core.players.spec import PlayerSpec, external_players_of
+from glem.core.positions.positions import Positions
+from glem.core.tasks.kept import Kept
+from glem.core.tasks.tasks import Workers, run_tasks
+from glem.core.tournament.games import Adjudication, GameTask, play_game
+from glem.core.tournament.openings import Opening
+from glem.core.tuning.engine_options import Parameter, space_of, texts_of
+from glem.core.tuning.spsa import Schedule, Vector, comparisons
+
+Options = Mapping[str, str]
+
+_PER_TASK = 20
+_CALIBRATED = 500
+"""Positions from which the scale, the drawishness and the unit are found."""
+_UNKNOWN = math.log(1 / 3)
+"""Logarithm of the correctness of a position of which the engine tells no score, as if it knew nothing."""
+
+
+def _in_order(function: Any, tasks: Sequence[Any], workers: Workers) -> list[Any]:
+    with contextlib.closing(run_tasks(function, tasks, workers)) as results:
+        return [result for _, result in sorted(results, key=lambda found: found[0])]
+
+
+# ------------------------------------------------------------------------------------------------------ games
+
+
+@define(frozen=True)
+class _PairTask:
+    game: Game
+    players: tuple[PlayerSpec, PlayerSpec]
+    options: tuple[Options, Options]
+    opening: Opening
+    number: int
+    adjudication: Adjudication
+
+
+def _played(task: _PairTask) -> tuple[int, int]:
+    """Wins less losses of the first in two games, and how often the program failed."""
+    for spec, options in zip(task.players, task.options, strict=True):
+        cast("Configurable", kept_player(task.game, spec)).configure(options)
+    first, second = task.players
+    games = [
+        play_game(GameTask(task.game, 2 * task.number + place, task.opening, *pair, task.adjudication))
+        for place, pair in enumerate(((first, second), (second, first)))
+    ]
+    return games[0].result - games[1].result, sum(sum(game.failures) for game in games)
+
+
+class ByMatch:
+    """Compares values by games; a failing program loses its game.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The engine.
+    parameters
+        Its options that are tuned.
+    openings
+        What games begin with; each pair draws one.
+    adjudication
+        How games end.
+    workers
+        Where they are played.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        spec: PlayerSpec,
+        parameters: Sequence[Parameter],
+        openings: Sequence[Opening],
+        adjudication: Adjudication,
+        workers: Workers,
+    ) -> None:
+        if not openings:
+            raise BadInputError("matches need at least one opening")
+        self._game, self._parameters, self._openings = game, parameters, openings
+        self._players = attrs.evolve(spec, name="plus"), attrs.evolve(spec, name="minus")
+        self._adjudication, self._workers = adjudication, workers
+        self.failures = 0
+
+    def settings(self) -> dict[str, Any]:
+        """All that comparisons depend on besides the engine, as JSON values."""
+        openings = [opening.to_json(self._game) for opening in self._openings]
+        return {"by": "match", "openings": openings, "adjudication": attrs.asdict(self._adjudication)}
+
+    def __call__(self, plus: Vector, minus: Vector, generator: np.random.Generator) -> Vector:
+        """Play a pair of games for each comparison; gives wins less losses."""
+        chosen = generator.integers(len(self._openings), size=len(plus)).tolist()
+        tasks = [
+            _PairTask(
+                self._game,
+                self._players,
+                (texts_of(self._parameters, plus[row]), texts_of(self._parameters, minus[row])),
+                self._openings[opening],
+                row,
+                self._adjudication,
+            )
+            for row, opening in enumerate(chosen)
+        ]
+        found = _in_order(_played, tasks, self._workers)
+        self.failures += sum(failures for _, failures in found)
+        return np.array([outcome for outcome, _ in found], np.float64)
+
+    def close(self) -> None:
+        """End the engines of this process."""
+        close_programs()
+
+
+# ----------------------------------------------------------------------------------------------------- scores
+
+
+@define(frozen=True)
+class _ScoresTask:
+    game: Game
+    spec: PlayerSpec
+    options: Sequence[Options]
+    positions: Any
+    """Position of columns [n]; position ``i`` is scored under options ``i``."""
+
+
+class _Scores(NamedTuple):
+    value: Vector
+    """float64 [n]: from the side to move; nan where the engine told none."""
+    results: Vector
+    """float64 [n, 3]: probabilities of win, draw and loss; nan where it told none."""
+    failures: int
+
+
+_kept: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
+
+
+def _scored(task: _ScoresTask) -> _Scores:
+    def started() -> PositionScoring:
+        task.spec.check(task.game)
+        make = external_players_of(task.game, task.spec).make_scoring
+        assert make is not None
+        scoring: PositionScoring = make(task.game, task.spec)
+        return scoring
+
+    scoring = _kept.get((task.game.name, task.spec), started)
+    count = len(task.options)
+    value, results, failures = np.full(count, np.nan), np.full((count, 3), np.nan), 0
+    for row, options in enumerate(task.options):
+        cast("Configurable", scoring).configure(options)
+        score = scoring.score(position_at(task.positions, row))
+        failures += score.failures
+        if score.value is not None:
+            value[row] = score.value
+            if score.results is not None:
+                results[row] = score.results
+    return _Scores(value, results, failures)
+
+
+@define(frozen=True)
+class ScoreScale:
+    """What makes probabilities of an engine's scores, found once: so tuned values keep the unit of the scores.
+
+    Parameters
+    ----------
+    is_result
+        Whether the engine's probabilities of the results are graded, else its scores.
+    scale
+        b, of log odds for probabilities.
+    drawishness
+        One for all positions; None where it is that of the engine's probabilities.
+    unit
+        Standard deviation of what a comparison at the start changes in the logarithm of the correctness of a position.
+        Outcomes are counted in it, so that R_END means about what it means for pairs of games.
+    """
+
+    is_result: bool
+    scale: float
+    drawishness: float | None
+    unit: float
+
+
+class ByGrade:
+    """Compares values by how well scores predict the results of games: the difference in log correctness.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The engine, at fixed nodes or depth.
+    parameters
+        Its options that are tuned.
+    positions
+        With results; at least one.
+    workers
+        Where engines run.
+    """
+
+    def __init__(
+        self, game: Game, spec: PlayerSpec, parameters: Sequence[Parameter], positions: Positions, workers: Workers
+    ) -> None:
+        external = external_players_of(game, spec)
+        if external.make_scoring is None:
+            raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
+        self._game, self._spec, self._parameters = game, spec, parameters
+        self._positions, self._workers = positions, workers
+        self.calibration: ScoreScale | None = None
+        self.failures = 0
+
+    def settings(self) -> dict[str, Any]:
+        """All that comparisons depend on besides the engine, as JSON values."""
+        arrays = [*self._positions.positions, self._positions.result]
+        return {"by": "grade", "positions": arrays_digest(arrays), "count": len(self._positions)}
+
+    def _scores(self, positions: Any, options: Sequence[Options]) -> _Scores:
+        tasks = [
+            _ScoresTask(
+                self._game, self._spec, options[first : first + _PER_TASK],
+                rows_of(positions, slice(first, first + _PER_TASK)),
+            )
+            for first in range(0, len(options), _PER_TASK)
+        ]  # fmt: skip
+        parts = _in_order(_scored, tasks, self._workers)
+        self.failures += sum(part.failures for part in parts)
+        value, results = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "results"))
+        return _Scores(value, results, self.failures)
+
+    def _logs(self, scores: _Scores, result: NDArray[np.int8], found: ScoreScale) -> Vector:
+        value, alpha = scores.value, found.drawishness
+        is_known = ~np.isnan(scores.results[:, 0] if found.is_result else value)
+        drawishness: Any = alpha
+        if found.is_result:
+            value, own = value_and_drawishness(scores.results)
+            drawishness = own[is_known] if alpha is None else alpha
+        logs = np.full(len(value), _UNKNOWN)
+        logs[is_known] = log_correctness(value[is_known], result[is_known], found.scale, drawishness)
+        return DEFAULT_SETTINGS.floored(logs)
+
+    def calibrate(self, schedule: Schedule) -> ScoreScale:
+        """Find the scale, the drawishness and the unit by the values to begin with; sets :attr:`calibration`.
+
+        Raises
+        ------
+        BadInputError
+            The engine tells no scores, or its options do not change them.
+        """
+        generator = np.random.default_rng((schedule.seed, 0))
+        count = min(_CALIBRATED, len(self._positions))
+        some = self._positions.select(generator.permutation(len(self._positions))[:count])
+        space = space_of(self._parameters)
+        start = self._scores(some.positions, [texts_of(self._parameters, space.start)] * count)
+        is_known = ~np.isnan(start.value)
+        if not is_known.any():
+            raise BadInputError(f"the engine of {self._spec.name!r} tells no score of any of {count:,} positions")
+        is_result = not bool(np.isnan(start.results[is_known]).any())
+        value, own = value_and_drawishness(start.results) if is_result else (start.value, None)
+        fit = fit_scale(value[is_known], some.result[is_known], drawishness=None if own is None else own[is_known])
+        found = ScoreScale(is_result, fit.scale, fit.drawishness, 1.0)
+        compared = comparisons(space, attrs.evolve(schedule, batch=count), 1, space.start)
+        changes = self._compared(compared.plus, compared.minus, some, found)
+        unit = float(np.sqrt(np.mean(changes**2)))
+        if unit == 0.0:
+            names = ", ".join(each.name for each in self._parameters)
+            raise BadInputError(
+                f"{names}: changing these changes no score of {count:,} positions; tune by matches, without games, or "
+                "take a greater C_END or limit"
+            )
+        self.calibration = attrs.evolve(found, unit=unit)
+        return self.calibration
+
+    def _compared(self, plus: Vector, minus: Vector, positions: Positions, found: ScoreScale) -> Vector:
+        """Change in log correctness of each position from ``minus`` to ``plus``."""
+        options = [texts_of(self._parameters, values) for pair in zip(plus, minus, strict=True) for values in pair]
+        twice = np.repeat(np.arange(len(plus)), 2)
+        logs = self._logs(self._scores(rows_of(positions.positions, twice), options), positions.result[twice], found)
+        return logs[::2] - logs[1::2]
+
+    def __call__(self, plus: Vector, minus: Vector, generator: np.random.Generator) -> Vector:
+        """Score a position for each comparison, by both; gives what log correctness gains, in the unit."""
+        found = self.calibration
+        assert found is not None
+        rows = generator.integers(len(self._positions), size=len(plus))
+        return self._compared(plus, minus, self._positions.select(rows), found) / found.unit
+
+    def check(self, held_out: Positions, values: Vector, seed: int) -> Comparison:
+        """Compare tuned values [P] with those to begin with on positions that tuning did not see."""
+        found = self.calibration
+        assert found is not None
+        logs = [
+            self._logs(
+                self._scores(held_out.positions, [texts_of(self._parameters, each)] * len(held_out)),
+                held_out.result,
+                found,
+            )
+            for each in (values, space_of(self._parameters).start)
+        ]
+        settings = attrs.evolve(DEFAULT_SETTINGS, seed=seed)
+        return compare(logs[0], logs[1], held_out.record, names=("tuned", "start"), settings=settings)
+
+    def close(self) -> None:
+        """End the engine of this process."""
+        _kept.drop()

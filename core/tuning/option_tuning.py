@@ -1,0 +1,191 @@
+"""Tuning the options of an external engine: a search whose iterations go into a journal, and what it has found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs import define
+
+from glem.core.files.atomic import atomic_path
+from glem.core.game.game import Game
+from glem.core.grading.comparison import Comparison
+from glem.core.players.spec import PlayerSpec
+from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
+from glem.core.tasks.journal import Journal
+from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tuning.engine_options import Parameter, space_of, texts_of
+from glem.core.tuning.option_comparisons import ByGrade, ByMatch, ScoreScale
+from glem.core.tuning.spsa import Schedule, Vector, averages, search
+
+JOURNAL, RESULT, OPTIONS, PATHS = "spsa.jsonl", "result.json", "options.txt", "paths.svg"
+"""Files in the folder of the work: the iterations; all figures; commands that set the tuned values; a picture."""
+_KIND, _CALIBRATION = "spsa", "calibration"
+
+
+@define(frozen=True, eq=False)
+class OptionsTuning:
+    """Options of an engine that were tuned.
+
+    Parameters
+    ----------
+    game
+        Name of the game.
+    spec
+        The engine, without the options that were tuned.
+    parameters
+        What was tuned, P options.
+    schedule
+        How long.
+    path
+        float64 [N + 1, P]: values before and after each iteration.
+    values, errors
+        float64 [P]: see :func:`~glem.core.tuning.spsa.averages`.
+    check
+        Tuned values against those to begin with on held-out games; None without such games.
+    notes
+        What a reader should know, one sentence each.
+    """
+
+    game: str
+    spec: PlayerSpec
+    parameters: Sequence[Parameter]
+    schedule: Schedule
+    path: Vector
+    values: Vector
+    errors: Vector
+    check: Comparison | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Tuned values as the engine reads them, rounded."""
+        return texts_of(self.parameters, self.values)
+
+    def setoption_lines(self) -> list[str]:
+        """Commands that set the tuned values."""
+        return [f"setoption name {name} value {value}" for name, value in self.options.items()]
+
+    def player_text(self, name: str, options: dict[str, str]) -> str:
+        """Text of the engine as a player of some name, with these values of the tuned options."""
+        limits = attrs.asdict(self.spec.limits, recurse=False)
+        told = [f"{limit}={value:g}" for limit, value in limits.items() if isinstance(value, int | float)]
+        clock = self.spec.limits.clock
+        if clock is not None:
+            told.append(f"clock={clock.remaining:g}" + (f"+{clock.increment:g}" if clock.increment else ""))
+        pairs = (f"{option}={value}" for option, value in {**dict(self.spec.options), **options}.items())
+        return ",".join([self.spec.evaluation, f"name={name}", *told, *pairs])
+
+    def write(self, folder: Path) -> None:
+        """Write :data:`RESULT`, :data:`OPTIONS` and :data:`PATHS` into a folder."""
+        from glem.core.report.value_paths import write_value_paths
+
+        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        for name, content in ((RESULT, text), (OPTIONS, "\n".join(self.setoption_lines()) + "\n")):
+            with atomic_path(folder / name) as temporary:
+                temporary.write_text(content, encoding="utf-8")
+        write_value_paths(folder / PATHS, [each.name for each in self.parameters], self.path, self.values)
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        rows = zip(self.parameters, self.values.tolist(), self.errors.tolist(), self.options.values(), strict=True)
+        return {
+            "game": self.game,
+            "player": self.spec.to_json(),
+            **attrs.asdict(self.schedule),
+            "parameters": [
+                {**attrs.asdict(one), "value": value, "error": error if math.isfinite(error) else None, "rounded": text}
+                for one, value, error, text in rows
+            ],
+            "setoption": self.setoption_lines(),
+            "check": None if self.check is None else {**attrs.asdict(self.check), "verdict": self.check.verdict},
+            "notes": self.notes,
+        }
+
+
+def _read(line: Any) -> Any:
+    """Read a line of the journal: the calibration, or an iteration."""
+    if _CALIBRATION in line:
+        return ScoreScale(**line[_CALIBRATION])
+    values, outcomes = ([float(each) for each in line[name]] for name in ("values", "outcomes"))
+    return {"iteration": int(line["iteration"]), "values": values, "outcomes": outcomes}
+
+
+def tune(
+    game: Game,
+    spec: PlayerSpec,
+    parameters: Sequence[Parameter],
+    schedule: Schedule,
+    comparing: ByGrade | ByMatch,
+    folder: Path,
+    *,
+    held_out: Positions | None = None,
+    progress: Progress = SILENT,
+) -> OptionsTuning:
+    """Tune options, or go on where the same work in the folder ended.
+
+    Parameters
+    ----------
+    game
+        The game.
+    spec
+        The engine.
+    parameters
+        What is tuned.
+    schedule
+        How long.
+    comparing
+        How values are compared.
+    folder
+        Where the journal is.
+    held_out
+        Positions by which tuned values are checked; None for no check.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        The folder holds other work, or the engine tells no scores.
+    """
+    settings = {
+        "game": game.name,
+        "player": spec.to_json(),
+        "parameters": [attrs.asdict(each) for each in parameters],
+        "schedule": attrs.asdict(schedule),
+        **comparing.settings(),
+    }
+    space = space_of(parameters)
+    with ExitStack() as stack:
+        stack.callback(comparing.close)
+        journal = stack.enter_context(Journal(folder / JOURNAL, _KIND, settings))
+        records = journal.records(_read)
+        if isinstance(comparing, ByGrade):
+            comparing.calibration = next(records, None)
+            if comparing.calibration is None:
+                journal.append({_CALIBRATION: attrs.asdict(comparing.calibrate(schedule))})
+        names = [each.name for each in parameters]
+        path = search(space, schedule, comparing, names=names, known=records, keep=journal.append, progress=progress)
+        found = averages(space, schedule, path)
+        check = None
+        if held_out is not None and len(held_out) and isinstance(comparing, ByGrade):
+            with progress("Checking", 1):
+                check = comparing.check(held_out, found.values, schedule.seed)
+    notes = []
+    unknown = [each.name for each, error in zip(parameters, found.errors.tolist(), strict=True) if math.isnan(error)]
+    if unknown:
+        notes.append(
+            f"{', '.join(unknown)}: no error can be told, since the values show no pull towards an optimum; take more "
+            "iterations, a larger batch, or a greater C_END or R_END"
+        )
+    if comparing.failures:
+        notes.append(f"the engine failed {counted(comparing.failures, 'time')} since this command began")
+    return OptionsTuning(
+        game.name, spec, tuple(parameters), schedule, path, found.values, found.errors, check, tuple(notes)
+    )
