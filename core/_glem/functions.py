@@ -1131,10 +1131,12 @@ def tune_options(
     from glem.core.players.spec import parse_player
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.positions.selection.selection import SelectionRule
+    from glem.core.report.value_paths import write_value_paths
     from glem.core.tasks.tasks import kept_workers
     from glem.core.tournament.games import Adjudication
     from glem.core.tuning.engine_options import parameters_of, read_lines
     from glem.core.tuning.option_comparisons import ByGrade, ByMatch
+    from glem.core.tuning.option_tuning import PATHS
     from glem.core.tuning.option_tuning import tune as tune_by
     from glem.core.tuning.spsa import Schedule
 
@@ -1180,6 +1182,7 @@ def tune_options(
         found = tune_by(owner, spec, chosen, schedule, comparing, folder, held_out=outside, progress=progress)
     found = evolve(found, notes=(*found.notes, *reading_remarks(summaries)))
     found.write(folder)
+    write_value_paths(folder / PATHS, [each.name for each in chosen], found.path, found.values)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,12 +83,10 @@ def command(
 
     Interrupted or killed, the same command continues, with equal results. They do not depend on the number of workers.
     """
-    from glem.core.tuning.option_tuning import JOURNAL, OPTIONS, PATHS, RESULT
     from glem.functions import tune_options
 
     _refuse_unused(context, bool(files))
-    folder = Path(output)
-    check_outputs(*(folder / name for name in (JOURNAL, RESULT, OPTIONS, PATHS) if folder.is_dir()))
+    check_outputs(folders=[output])
     found = tune_options(
         game_name,
         player,
@@ -119,8 +116,8 @@ def _refuse_unused(context: click.Context, by_grade: bool) -> None:
 
 def _told(found: OptionsTuning, *, by_match: bool) -> Iterator[str | Table]:
     schedule = found.schedule
-    kind = "comparison by two games" if by_match else "comparison by two scores"
-    yield f"{counted(schedule.iterations, 'iteration')}, each of {counted(schedule.batch, kind)}"
+    compared = f"{counted(schedule.batch, 'comparison')} by two {'games' if by_match else 'scores'}"
+    yield f"{counted(schedule.iterations, 'iteration')}, each of {compared}"
     rows = zip(found.parameters, found.values.tolist(), found.errors.tolist(), found.options.values(), strict=True)
     yield Table(
         "Average of the last half of the iterations",

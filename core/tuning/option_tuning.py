@@ -83,14 +83,11 @@ class OptionsTuning:
         return ",".join([self.spec.evaluation, f"name={name}", *told, *pairs])
 
     def write(self, folder: Path) -> None:
-        """Write :data:`RESULT`, :data:`OPTIONS` and :data:`PATHS` into a folder."""
-        from glem.core.report.value_paths import write_value_paths
-
+        """Write :data:`RESULT` and :data:`OPTIONS` into a folder."""
         text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
         for name, content in ((RESULT, text), (OPTIONS, "\n".join(self.setoption_lines()) + "\n")):
             with atomic_path(folder / name) as temporary:
                 temporary.write_text(content, encoding="utf-8")
-        write_value_paths(folder / PATHS, [each.name for each in self.parameters], self.path, self.values)
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""

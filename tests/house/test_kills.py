@@ -45,6 +45,8 @@ COMMANDS = {
     f"--by {_LABELLER},depth=2 --again {_LABELLER},depth=3",
     "grade --keep": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
     "--skip-moves 2 --keep kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
+    "spsa": "spsa chess 'uci:{python} {data}/engine.py,nodes=1' {data}/games.pgn --parameter Value --select all "
+    "--skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
     "learn": "learn othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
     "--skip-moves 4 --resamples 10000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
     "train": "train connect_four --generations 3 --positions 300 --depth 1 --solve 6 --pairs 4 --workers 2 -o trained",
@@ -54,17 +56,21 @@ COMMANDS = {
 }
 _ENGINE = """
 import sys, time, zlib
+value = ""
 for line in sys.stdin:
     words = line.split()
     if words[:1] == ["uci"]:
-        print("id name slow\\nuciok", flush=True)
+        print("option name Value type spin default 50 min 0 max 100\\nuciok", flush=True)
+    elif words[:1] == ["setoption"]:
+        value = line
     elif words[:1] == ["isready"]:
         print("readyok", flush=True)
     elif words[:1] == ["position"]:
         place = line
     elif words[:1] == ["go"]:
         time.sleep(0.001)
-        print(f"info depth 1 nodes 1 score cp {zlib.crc32(place.encode()) % 600 - 300}\\nbestmove (none)", flush=True)
+        score = zlib.crc32((place + value).encode()) % 600 - 300
+        print(f"info depth 1 nodes 1 score cp {score}\\nbestmove (none)", flush=True)
     elif words[:1] == ["quit"]:
         break
 """

@@ -115,6 +115,7 @@ def test_another_name_of_an_input_is_refused(folder: Path, spelling: str) -> Non
             "in.parquet lies in",
         ),
         ("found/report.html", "discover found/report.html -o found", "would be written over"),
+        ("found/options.txt", "spsa chess uci:e --parameters found/options.txt -o found", "options.txt lies in"),
         # Two outputs in one file.
         ("given", "grade othello given --evaluation default --report r --write-positions ./r", "are one file"),
         ("given", "match random random --game othello -o r --transcripts r", "are one file"),
@@ -161,7 +162,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "grade --scores",
         "calibrate --scores",
     }
-    folders |= {"experiment discriminants -o", "style experiment -o", "calibrate --scores"}
+    folders |= {"experiment discriminants -o", "style experiment -o", "calibrate --scores", "spsa -o"}
     read = {
         "fit --configurations",
         "tune --configurations",
@@ -172,5 +173,6 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "experiment strength --ratings",
         "style compare --positions",
     }
-    read |= {"engine --calibration", "match --openings", "tournament --openings"}
+    read |= {"engine --calibration", *(f"{name} --openings" for name in ("match", "tournament", "spsa"))}
+    read |= {"spsa --parameters"}
     assert found - tried - both - folders - read == set()
