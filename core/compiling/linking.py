@@ -13,11 +13,14 @@ and processes that need the same at the same time wait for the first of them.
 
 from __future__ import annotations
 
+import itertools
+import os
+import secrets
 from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import compiler, typeinfer
+from numba.core import bytecode, compiler, typeinfer
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
@@ -26,6 +29,19 @@ from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from glem.core.compiling.cache_index import KernelDispatcher
+
+
+def _number_functions_anew() -> None:
+    """Begin numba's count of functions anywhere: by nothing else do the names of two closures of one function differ.
+
+    Code that another process has kept would else bear the names of other code here, and be called in its place.
+    """
+    bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48))
+
+
+_number_functions_anew()
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_number_functions_anew)
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -77,7 +77,8 @@ class SearchSettings:
         Parameters of selective search; None searches full-width.
     aspiration
         Half the width of the first window around the score of the iteration before, in steps; 0 for an open window,
-        None for a thirty-second of the evaluator's limit. Affects only nodes.
+        None for a quarter of the evaluator's swing in a search that prunes, else a thirty-second of its limit. Affects
+        only nodes.
     order_depth
         Least remaining depth at which moves are sorted by their static scores; None for 4, or never in a game with
         tactical moves. Affects only nodes.
@@ -466,8 +467,10 @@ class Searcher:
         return tuple(int(move) for move in state.variations[: state.variation_lengths[0]])
 
     def _aspiration(self) -> int:
-        chosen = self.settings.aspiration
-        return max(1, int(self.state.limit) // _ASPIRATION_SHARE) if chosen is None else chosen
+        chosen, state = self.settings.aspiration, self.state
+        if chosen is not None:
+            return chosen
+        return max(1, int(state.swing) // 4 if state.prunes and state.swing else int(state.limit) // _ASPIRATION_SHARE)
 
     def _is_settled(self, root: _Root, result: SearchResult, limits: Limits) -> bool:
         """Whether a deeper iteration would tell nothing new, or would hardly end in time."""

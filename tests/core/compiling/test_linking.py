@@ -124,6 +124,19 @@ def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
     assert in_processes(tmp_path, *programs) == [["16", "0"], ["17", "1"], ["17", "0"]]
 
 
+@linking
+def test_no_two_processes_number_functions_alike(tmp_path: Path) -> None:
+    # By these numbers alone do the names of closures of one function differ, and what is kept is linked by its names.
+    program = (
+        "BEGIN\nimport os, sys\nfrom numba.core.bytecode import FunctionIdentity\n"
+        "if os.fork() == 0: print(next(FunctionIdentity._unique_ids)); sys.stdout.flush(); os._exit(0)\n"
+        "os.wait(); print(next(FunctionIdentity._unique_ids))\n"
+    )
+    numbers = [int(word) for words in in_processes(tmp_path, program, program) for word in words]
+    assert len(numbers) == 4
+    assert min(abs(one - other) for place, one in enumerate(numbers) for other in numbers[:place]) > 1_000_000
+
+
 @pytest.mark.repeats  # .ci/run has a step without linking
 @pytest.mark.parametrize(
     ("before", "linking"), [("", "0"), ("numba.version_info = numba.version_info._replace(short=(9, 9))\n", "1")]

@@ -262,7 +262,10 @@ def right_journal(content: bytes, found: Any) -> bool:
     lines = content.split(b"\n")
     whole = [json.loads(line) for line in lines[1 : 1 + len(found)]]
     # Names that a journal does not know are passed over; of those that it does, some may be left out.
-    expected = [{name: one.get(name, "") for name in read} for one, read in zip(whole, found, strict=False)]
+    expected = [
+        {name: one.get(name, value if value in ("", None) else "absent") for name, value in read.items()}
+        for one, read in zip(whole, found, strict=False)
+    ]
     # The last line alone may be torn.
     return found == expected and all(not line.strip() for line in lines[2 + len(found) :])
 

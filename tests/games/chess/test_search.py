@@ -1,5 +1,9 @@
 """The search on chess: draws that are claimed, wins that stand, and values by trying everything."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import chess
@@ -109,6 +113,26 @@ def test_pruning_is_the_same_as_plain_python_and_finds_what_it_must() -> None:
     assert (found.score, found.nodes, found.move) == (expected.score, expected.nodes, expected.move)
     # Mate in three: the second move threatens it quietly.
     assert CHESS.format_move(search(compiled, "6k1/5ppp/8/8/8/8/1Q4PP/R6K w - - 0 1", 8).move) in {"a1a8", "b2b8"}
+
+
+@pytest.mark.repeats
+def test_a_search_that_links_what_another_process_kept_is_the_same(tmp_path: Path) -> None:
+    program = (
+        "from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher, SearchSettings, search\n"
+        "searcher = Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True))\n"
+    )
+    fen = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 9"
+    found = [
+        subprocess.check_output(
+            [sys.executable, "-c", program + end],
+            env={**os.environ, "GLEM_CACHE_DIR": str(tmp_path)},
+            cwd=Path(__file__).parents[3],
+            text=True,
+        )
+        for end in ("searcher.translate_leaves()\n", f"print(search(searcher, {fen!r}, 5).nodes)\n")
+    ]
+    expected = search(Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True), plain=True), fen, 5)
+    assert found == ["", f"{expected.nodes}\n"]
 
 
 def test_values_are_those_of_negamax() -> None:
