@@ -1151,7 +1151,6 @@ def tune_options(
     summaries: list[FileSummary] = []
     outside: Positions | None = None
     folder = Path(output)
-    folder.mkdir(exist_ok=True)
     with kept_workers(workers) as where:
         comparing: ByGrade | ByMatch
         if paths:

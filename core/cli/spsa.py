@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -86,7 +88,7 @@ def command(
     from glem.functions import tune_options
 
     _refuse_unused(context, bool(files))
-    check_outputs(folders=[output])
+    check_outputs(None if Path(output).is_dir() else output, folders=[output])
     found = tune_options(
         game_name,
         player,
@@ -116,15 +118,22 @@ def _refuse_unused(context: click.Context, by_grade: bool) -> None:
 
 def _told(found: OptionsTuning, *, by_match: bool) -> Iterator[str | Table]:
     schedule = found.schedule
-    compared = f"{counted(schedule.batch, 'comparison')} by two {'games' if by_match else 'scores'}"
-    yield f"{counted(schedule.iterations, 'iteration')}, each of {compared}"
-    rows = zip(found.parameters, found.values.tolist(), found.errors.tolist(), found.options.values(), strict=True)
+    batch = counted(schedule.batch, "pair" if by_match else "position") + (" of games" if by_match else "")
+    yield f"{counted(schedule.iterations, 'iteration')}, each of {batch}"
+    figures = (found.values.tolist(), found.errors.tolist(), found.path[-1].tolist(), found.options.values())
     yield Table(
-        "Average of the last half of the iterations",
-        ("parameter", "start", "value", "error", "rounded"),
+        "Averages of the last half of the iterations",
+        ("parameter", "start", "value", "error", "last", "rounded"),
         [
-            (one.name, f"{one.start:g}", f"{value:.2f}", f"{error:.2f}" if error == error else "", text)
-            for one, value, error, text in rows
+            (
+                one.name,
+                f"{one.start:g}",
+                f"{value:.2f}",
+                f"{error:.2f}" if math.isfinite(error) else "",
+                f"{last:.2f}",
+                text,
+            )
+            for one, value, error, last, text in zip(found.parameters, *figures, strict=True)
         ],
     )
     if found.check is not None:

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.evaluation.result_models import Calibration, log_odds_of
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.protocols import Configurable, PositionScoring
-from glem.core.grading.calibration import fit_scale
+from glem.core.grading.calibration import FEWEST_GAMES, recalibrated
 from glem.core.grading.comparison import Comparison, compare
-from glem.core.grading.correctness import DEFAULT_SETTINGS
+from glem.core.grading.correctness import DEFAULT_SETTINGS, checked_games
 from glem.core.grading.scorers.searching import value_and_drawishness
 from glem.core.players.making import close_programs, kept_player
 from glem.core.players.spec import PlayerSpec, external_players_of
@@ -42,7 +43,7 @@ Options = Mapping[str, str]
 
 _PER_TASK = 20
 _CALIBRATED = 500
-"""Positions from which the scale, the drawishness and the unit are found."""
+"""Positions from which the gauge is found."""
 _UNKNOWN = math.log(1 / 3)
 """Logarithm of the correctness of a position of which the engine tells no score, as if it knew nothing."""
 
@@ -114,7 +115,8 @@ class ByMatch:
 
     def settings(self) -> dict[str, Any]:
         """All that comparisons depend on besides the engine, as JSON values."""
-        openings = [opening.to_json(self._game) for opening in self._openings]
+        # In short, since all of them would hide in an error what else differs.
+        openings = arrays_digest([], "\n".join(opening.to_json(self._game) for opening in self._openings))
         return {"by": "match", "openings": openings, "adjudication": attrs.asdict(self._adjudication)}
 
     def __call__(self, plus: Vector, minus: Vector, generator: np.random.Generator) -> Vector:
@@ -186,26 +188,25 @@ def _scored(task: _ScoresTask) -> _Scores:
 
 
 @define(frozen=True)
-class ScoreScale:
-    """What makes probabilities of an engine's scores, found once: so tuned values keep the unit of the scores.
+class Gauge:
+    """What makes log correctness of an engine's scores, found once: so tuned values keep the unit of the scores.
 
     Parameters
     ----------
     is_result
         Whether the engine's probabilities of the results are graded, else its scores.
-    scale
-        b, of log odds for probabilities.
-    drawishness
-        One for all positions; None where it is that of the engine's probabilities.
+    scale, level, slope
+        As of :class:`~glem.core.grading.calibration.Calibration`.
     unit
-        Standard deviation of what a comparison at the start changes in the logarithm of the correctness of a position.
-        Outcomes are counted in it, so that R_END means about what it means for pairs of games.
+        Root mean square of what a comparison at the start changes in the log correctness of a position. Outcomes are
+        counted in it, so that R_END means about what it means for pairs of games.
     """
 
     is_result: bool
     scale: float
-    drawishness: float | None
-    unit: float
+    level: float
+    slope: float
+    unit: float = 1.0
 
 
 class ByGrade:
@@ -233,7 +234,7 @@ class ByGrade:
             raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
         self._game, self._spec, self._parameters = game, spec, parameters
         self._positions, self._workers = positions, workers
-        self.calibration: ScoreScale | None = None
+        self.gauge: Gauge | None = None
         self.failures = 0
 
     def settings(self) -> dict[str, Any]:
@@ -254,39 +255,31 @@ class ByGrade:
         value, results = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "results"))
         return _Scores(value, results, self.failures)
 
-    def _logs(self, scores: _Scores, result: NDArray[np.int8], found: ScoreScale) -> Vector:
-        value, alpha = scores.value, found.drawishness
-        is_known = ~np.isnan(scores.results[:, 0] if found.is_result else value)
-        drawishness: Any = alpha
-        if found.is_result:
-            value, own = value_and_drawishness(scores.results)
-            drawishness = own[is_known] if alpha is None else alpha
-        logs = np.full(len(value), _UNKNOWN)
-        logs[is_known] = log_correctness(value[is_known], result[is_known], found.scale, drawishness)
-        return DEFAULT_SETTINGS.floored(logs)
-
-    def calibrate(self, schedule: Schedule) -> ScoreScale:
-        """Find the scale, the drawishness and the unit by the values to begin with; sets :attr:`calibration`.
+    def calibrate(self, schedule: Schedule) -> Gauge:
+        """Find the gauge by the values to begin with, and set it.
 
         Raises
         ------
         BadInputError
-            The engine tells no scores, or its options do not change them.
+            The engine tells too few scores, or its options do not change them.
         """
-        generator = np.random.default_rng((schedule.seed, 0))
         count = min(_CALIBRATED, len(self._positions))
-        some = self._positions.select(generator.permutation(len(self._positions))[:count])
+        order = np.random.default_rng((schedule.seed, 0)).permutation(len(self._positions))
+        some = self._positions.select(order[:count])
         space = space_of(self._parameters)
-        start = self._scores(some.positions, [texts_of(self._parameters, space.start)] * count)
-        is_known = ~np.isnan(start.value)
-        if not is_known.any():
-            raise BadInputError(f"the engine of {self._spec.name!r} tells no score of any of {count:,} positions")
-        is_result = not bool(np.isnan(start.results[is_known]).any())
-        value, own = value_and_drawishness(start.results) if is_result else (start.value, None)
-        fit = fit_scale(value[is_known], some.result[is_known], drawishness=None if own is None else own[is_known])
-        found = ScoreScale(is_result, fit.scale, fit.drawishness, 1.0)
+        scores = self._scores(some.positions, [texts_of(self._parameters, space.start)] * count)
+        is_known = ~np.isnan(scores.value)
+        is_result = not bool(np.isnan(scores.results[is_known]).any())
+        value, own, is_known = _known(scores, is_result)
+        found = recalibrated(value[is_known], some.result[is_known], np.arange(is_known.sum()), own, seed=schedule.seed)
+        if found is None:
+            raise BadInputError(
+                f"the engine of {self._spec.name!r} scored {int(is_known.sum()):,} of {count:,} positions; grades "
+                f"need {FEWEST_GAMES} at least"
+            )
+        self.gauge = Gauge(is_result, *attrs.astuple(found.calibration))
         compared = comparisons(space, attrs.evolve(schedule, batch=count), 1, space.start)
-        changes = self._compared(compared.plus, compared.minus, some, found)
+        changes = self._compared(compared.plus, compared.minus, some)
         unit = float(np.sqrt(np.mean(changes**2)))
         if unit == 0.0:
             names = ", ".join(each.name for each in self._parameters)
@@ -294,38 +287,65 @@ class ByGrade:
                 f"{names}: changing these changes no score of {count:,} positions; tune by matches, without games, or "
                 "take a greater C_END or limit"
             )
-        self.calibration = attrs.evolve(found, unit=unit)
-        return self.calibration
+        self.gauge = attrs.evolve(self.gauge, unit=unit)
+        return self.gauge
 
-    def _compared(self, plus: Vector, minus: Vector, positions: Positions, found: ScoreScale) -> Vector:
+    def _logs(self, scores: _Scores, result: NDArray[np.int8]) -> Vector:
+        """Log correctness [n] of scores."""
+        gauge = self.gauge
+        assert gauge is not None
+        value, own, is_known = _known(scores, gauge.is_result)
+        odds = 0.0 if own is None else log_odds_of(own)
+        alpha = Calibration(gauge.scale, gauge.level, gauge.slope).alpha(odds)
+        logs = np.full(len(value), _UNKNOWN)
+        logs[is_known] = log_correctness(value[is_known], result[is_known], gauge.scale, alpha)
+        return DEFAULT_SETTINGS.floored(logs)
+
+    def _compared(self, plus: Vector, minus: Vector, positions: Positions) -> Vector:
         """Change in log correctness of each position from ``minus`` to ``plus``."""
         options = [texts_of(self._parameters, values) for pair in zip(plus, minus, strict=True) for values in pair]
         twice = np.repeat(np.arange(len(plus)), 2)
-        logs = self._logs(self._scores(rows_of(positions.positions, twice), options), positions.result[twice], found)
+        logs = self._logs(self._scores(rows_of(positions.positions, twice), options), positions.result[twice])
         return logs[::2] - logs[1::2]
 
     def __call__(self, plus: Vector, minus: Vector, generator: np.random.Generator) -> Vector:
         """Score a position for each comparison, by both; gives what log correctness gains, in the unit."""
-        found = self.calibration
-        assert found is not None
+        assert self.gauge is not None
         rows = generator.integers(len(self._positions), size=len(plus))
-        return self._compared(plus, minus, self._positions.select(rows), found) / found.unit
+        return self._compared(plus, minus, self._positions.select(rows)) / self.gauge.unit
 
     def check(self, held_out: Positions, values: Vector, seed: int) -> Comparison:
-        """Compare tuned values [P] with those to begin with on positions that tuning did not see."""
-        found = self.calibration
-        assert found is not None
-        logs = [
-            self._logs(
-                self._scores(held_out.positions, [texts_of(self._parameters, each)] * len(held_out)),
-                held_out.result,
-                found,
-            )
-            for each in (values, space_of(self._parameters).start)
-        ]
+        """Compare tuned values [P] with those to begin with on positions that tuning did not see.
+
+        Both are recalibrated to them as grades are, if there are enough games: what tuned values gain in calibration
+        alone makes no stronger engine.
+        """
+        assert self.gauge is not None
+        result, game = held_out.result, checked_games(held_out.record, len(held_out))
+        given, logs = [], []
+        for each in (values, space_of(self._parameters).start):
+            scores = self._scores(held_out.positions, [texts_of(self._parameters, each)] * len(held_out))
+            given.append(self._logs(scores, result))
+            value, own, is_known = _known(scores, self.gauge.is_result)
+            found = recalibrated(value[is_known], result[is_known], game[is_known], own, seed=seed)
+            if found is not None:
+                logs.append(np.full(len(value), _UNKNOWN))
+                logs[-1][is_known] = found.logs
         settings = attrs.evolve(DEFAULT_SETTINGS, seed=seed)
-        return compare(logs[0], logs[1], held_out.record, names=("tuned", "start"), settings=settings)
+        names = ("tuned", "start")
+        if len(logs) < len(given):
+            return compare(given[0], given[1], game, names=names, settings=settings)
+        return compare(logs[0], logs[1], game, names=names, as_given=(given[0], given[1]), settings=settings)
 
     def close(self) -> None:
         """End the engine of this process."""
         _kept.drop()
+
+
+def _known(scores: _Scores, is_result: bool) -> tuple[Vector, Vector | None, NDArray[np.bool_]]:
+    """Values [n], drawishness of the known ones if the engine tells it, and which are known [n]."""
+    if not is_result:
+        return scores.value, None, ~np.isnan(scores.value)
+    value, own = value_and_drawishness(scores.results)
+    is_known = ~np.isnan(value)
+    return value, own[is_known], is_known

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,14 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tuning.engine_options import Parameter, space_of, texts_of
-from glem.core.tuning.option_comparisons import ByGrade, ByMatch, ScoreScale
-from glem.core.tuning.spsa import Schedule, Vector, averages, search
+from glem.core.tuning.option_comparisons import ByGrade, ByMatch, Gauge
+from glem.core.tuning.spsa import Averages, Schedule, Vector, averages, search
 
 JOURNAL, RESULT, OPTIONS, PATHS = "spsa.jsonl", "result.json", "options.txt", "paths.svg"
 """Files in the folder of the work: the iterations; all figures; commands that set the tuned values; a picture."""
-_KIND, _CALIBRATION = "spsa", "calibration"
+_AT_BOUND = 0.02
+"""Of the range between the bounds: the value is told to lie at one."""
+_KIND, _GAUGE = "spsa", "gauge"
 
 
 @define(frozen=True, eq=False)
@@ -91,14 +93,20 @@ class OptionsTuning:
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""
-        rows = zip(self.parameters, self.values.tolist(), self.errors.tolist(), self.options.values(), strict=True)
+        figures = (self.values.tolist(), self.errors.tolist(), self.path[-1].tolist(), self.options.values())
         return {
             "game": self.game,
             "player": self.spec.to_json(),
             **attrs.asdict(self.schedule),
             "parameters": [
-                {**attrs.asdict(one), "value": value, "error": error if math.isfinite(error) else None, "rounded": text}
-                for one, value, error, text in rows
+                {
+                    **attrs.asdict(one),
+                    "value": value,
+                    "error": error if math.isfinite(error) else None,
+                    "last": last,
+                    "rounded": text,
+                }
+                for one, value, error, last, text in zip(self.parameters, *figures, strict=True)
             ],
             "setoption": self.setoption_lines(),
             "check": None if self.check is None else {**attrs.asdict(self.check), "verdict": self.check.verdict},
@@ -106,10 +114,43 @@ class OptionsTuning:
         }
 
 
+def _notes(spec: PlayerSpec, parameters: Sequence[Parameter], found: Averages) -> list[str]:
+    notes = []
+    values = zip(parameters, found.values.tolist(), found.errors.tolist(), strict=True)
+    known = [(each, value, math.isfinite(error)) for each, value, error in values]
+    unknown = ", ".join(each.name for each, _, is_known in known if not is_known)
+    if unknown:
+        notes.append(
+            f"{unknown}: no error can be told, since the values did not settle around an optimum; take more "
+            "iterations, a larger batch, or a greater C_END or R_END"
+        )
+    ends = ", ".join(
+        each.name
+        for each, value, _ in known
+        if not each.is_check and min(value - each.low, each.high - value) < _AT_BOUND * (each.high - each.low)
+    )
+    if ends:
+        notes.append(f"{ends}: the value lies at a bound; better ones may lie beyond")
+    if spec.limits.nodes is None and spec.limits.depth is None:
+        notes.append("the engine is limited by time alone: another run gives other results")
+    return notes
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder, and remove it again where nothing came into it."""
+    folder.mkdir(exist_ok=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+
+
 def _read(line: Any) -> Any:
-    """Read a line of the journal: the calibration, or an iteration."""
-    if _CALIBRATION in line:
-        return ScoreScale(**line[_CALIBRATION])
+    """Read a line of the journal: the gauge, or an iteration."""
+    if _GAUGE in line:
+        return Gauge(**line[_GAUGE])
     values, outcomes = ([float(each) for each in line[name]] for name in ("values", "outcomes"))
     return {"iteration": int(line["iteration"]), "values": values, "outcomes": outcomes}
 
@@ -140,7 +181,7 @@ def tune(
     comparing
         How values are compared.
     folder
-        Where the journal is.
+        Where the journal is; made if absent, its parent exists.
     held_out
         Positions by which tuned values are checked; None for no check.
     progress
@@ -160,13 +201,14 @@ def tune(
     }
     space = space_of(parameters)
     with ExitStack() as stack:
+        stack.enter_context(_made(folder))
         stack.callback(comparing.close)
         journal = stack.enter_context(Journal(folder / JOURNAL, _KIND, settings))
         records = journal.records(_read)
         if isinstance(comparing, ByGrade):
-            comparing.calibration = next(records, None)
-            if comparing.calibration is None:
-                journal.append({_CALIBRATION: attrs.asdict(comparing.calibrate(schedule))})
+            comparing.gauge = next(records, None)
+            if comparing.gauge is None:
+                journal.append({_GAUGE: attrs.asdict(comparing.calibrate(schedule))})
         names = [each.name for each in parameters]
         path = search(space, schedule, comparing, names=names, known=records, keep=journal.append, progress=progress)
         found = averages(space, schedule, path)
@@ -174,13 +216,7 @@ def tune(
         if held_out is not None and len(held_out) and isinstance(comparing, ByGrade):
             with progress("Checking", 1):
                 check = comparing.check(held_out, found.values, schedule.seed)
-    notes = []
-    unknown = [each.name for each, error in zip(parameters, found.errors.tolist(), strict=True) if math.isnan(error)]
-    if unknown:
-        notes.append(
-            f"{', '.join(unknown)}: no error can be told, since the values show no pull towards an optimum; take more "
-            "iterations, a larger batch, or a greater C_END or R_END"
-        )
+    notes = _notes(spec, parameters, found)
     if comparing.failures:
         notes.append(f"the engine failed {counted(comparing.failures, 'time')} since this command began")
     return OptionsTuning(

@@ -8,8 +8,8 @@ c_k d with theta - c_k d, and moves theta by a_k y d / c_k, where y tells how mu
 
     c_k = c / k^0.101,    a_k = a / (A + k)^0.602,    A = N / 10.
 
-Every parameter has a and c of its own, given by how the last iteration is to be, in the custom of the testing
-frameworks of game programs (fishtest, OpenBench):
+Every parameter has a and c of its own, given by how the last iteration is to be, in the custom of the frameworks that
+test engines (fishtest, OpenBench):
 
     c = c_end N^0.101,    a = r_end c_end^2 (A + N)^0.602.
 
