@@ -347,6 +347,9 @@ def calibrate_collection(
     for name in names:
         if name not in known and name != MOVE:
             raise BadInputError(f"{game.title} has no measure {name!r}; it has: {', '.join((*known, MOVE))}")
+    if chosen not in {None, BAN, CONSTANT, *names}:
+        # Before games are read and models fitted, which may take long.
+        raise BadInputError(f"there is no model of results {chosen!r}; there are: {', '.join((BAN, CONSTANT, *names))}")
     own = {name: known[name] for name in names if name in known}
     columns = CollectedPositions(game, None, [scorer], measures=own)
     columns.read(files, rule, progress=progress, **reading)
