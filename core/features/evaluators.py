@@ -82,6 +82,8 @@ class Evaluator:
     swing
         Steps by which a quiet move changes a score as a rule: selective search prunes by it; 0
         where it is not known, and nothing is pruned by static scores.
+    keeps_scores
+        Whether a static score takes so long that the search looks for it among those it has kept, by the position's key.
     result_only
         The evaluation estimates who wins, not by how much: the search then counts only the sign of final scores.
     """
@@ -96,6 +98,7 @@ class Evaluator:
     unit: str
     result_only: bool = False
     swing: int = 0
+    keeps_scores: bool = False
 
     def empty_accumulators(self, plies: int) -> NDArray[np.uint16]:
         """Room for the accumulators of so many plies, aligned: uint16 [plies * width], at least one word."""

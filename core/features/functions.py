@@ -127,4 +127,5 @@ def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluato
         limit=limit,
         unit="points",
         result_only=not is_graded,
+        keeps_scores=True,
     )

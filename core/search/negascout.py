@@ -39,7 +39,7 @@ from glem.core.compiling.kernels import compiled, kept, overload_of
 from glem.core.compiling.operations import has_operation
 from glem.core.features.evaluators import search_phase, static_score, update
 from glem.core.features.evaluators import start as start_at
-from glem.core.game.game import legal_moves, play
+from glem.core.game.game import hash_key, legal_moves, play
 from glem.core.game.optional_operations import (
     checking_moves,
     extra_plies,
@@ -77,6 +77,7 @@ from glem.core.search.repetitions import is_repetition
 from glem.core.search.state import AT, KILLERS, PLIES
 from glem.core.search.table import (
     GREATEST_DEPTH,
+    GREATEST_SCORE,
     LOWER_BOUND,
     UPPER_BOUND,
     entry_bound,
@@ -95,6 +96,7 @@ _STATIC_RANGE = np.int64(1 << 22)
 _WIDENING = np.float64(0.25)
 """By what share of the threshold ProbCut's margins grow with each ply that a search is deeper than the game."""
 _POLL_NANOSECONDS = np.int64(1_000_000)
+_SCORE_BITS = np.uint64(2 * GREATEST_SCORE + 1)
 
 
 def must_stop(state: Any) -> bool:
@@ -134,16 +136,25 @@ def final_value(rules: Any, state: Any, position: Any, ply: Any) -> Any:
 
 
 @kept
-def static_score_at(evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
+def static_score_at(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
     """Give the static score of a position whose game goes on."""
-    return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+    if state.scores_mask == np.uint64(0):
+        return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+    key = np.uint64(hash_key(rules, position))
+    place = np.int64(key & state.scores_mask)
+    known = state.scores[place]
+    if known != np.uint64(0) and (known ^ key) & ~_SCORE_BITS == np.uint64(0):
+        return np.int64(known & _SCORE_BITS) - np.int64(GREATEST_SCORE + 1)
+    score = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+    state.scores[place] = key & ~_SCORE_BITS | np.uint64(score + np.int64(GREATEST_SCORE + 1))
+    return score
 
 
 def static_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
     """Score of a position without looking further."""
     if is_over_at_leaf(rules, position):
         return final_value(rules, state, position, ply)
-    return static_score_at(evaluator, state, position, ply)
+    return static_score_at(rules, evaluator, state, position, ply)
 
 
 @kept
@@ -455,7 +466,7 @@ def negascout(
     improves: Any = False
     is_pruned: Any = state.prunes != np.int64(0) and ply > np.int64(0)
     if is_pruned and standing(rules, position) > np.int64(0):
-        static = static_score_at(evaluator, state, position, ply)
+        static = static_score_at(rules, evaluator, state, position, ply)
         improves = ply > np.int64(1) and static > state.statics[ply - np.int64(2)]
     state.statics[ply] = static
     if is_open or left_out >= np.int64(0) or abs(beta) >= state.limit:

@@ -33,6 +33,7 @@ _MOST_MOVES = 65535
 _COMPILED_POLL_NODES = 1000
 _PLAIN_POLL_NODES = 8
 
+_KEPT_SCORES = 1 << 16
 _TABLE_DEPTH = 2
 _PRUNED_TABLE_DEPTH = 0
 _CUTOFF_DEPTH = 4
@@ -171,6 +172,7 @@ class Searcher:
         if game.move_count > _MOST_MOVES:
             raise BadInputError(f"{game.title} has {game.move_count} moves; the search's table takes {_MOST_MOVES}")
         table = new_table(settings.table_mb)
+        scores = np.zeros(_KEPT_SCORES if evaluator.keeps_scores and settings.table_mb else 1, np.uint64)
         prunes = settings.pruning and "null_move" in self.rules
         table_depth = _MOST_DEPTH * 4
         if settings.table_mb:
@@ -187,6 +189,7 @@ class Searcher:
             variations=np.zeros(PLIES * PLIES, np.int32),
             variation_lengths=np.zeros(PLIES + 1, np.int32),
             accumulators=evaluator.empty_accumulators(PLIES + 1),
+            scores=scores,
             excluded=np.zeros(game.move_count, np.uint8),
             counters=np.zeros(len(AT), np.int64),
             stop=np.zeros(1, np.uint8),
@@ -199,6 +202,7 @@ class Searcher:
             path=np.full(PLIES + 2, -1, np.int32),
             left_out=np.full(PLIES, -1, np.int32),
             follow_ups=np.zeros(FOLLOW_UPS, np.int32),
+            scores_mask=np.uint64(len(scores) - 1),
             table_mask=np.uint64(len(table) // 8 - 1),
             table_depth=np.int64(table_depth),
             order_depth=np.int64(max(order_depth, ordering.hint_depth)),
@@ -458,7 +462,7 @@ class Searcher:
         """Do a part of a compilation: the evaluation and quiescence; see :func:`.kernels.translate`."""
         rules, evaluator, integer = self.rules, self.evaluator.operations, np.int64(0)
         position = self.game.initial_position
-        translate(static_score_at, evaluator, self.borrowed, position, integer)
+        translate(static_score_at, rules, evaluator, self.borrowed, position, integer)
         if "tactical_moves" in rules:
             translate(settle, rules, evaluator, self.borrowed, position, *[integer] * 3)
 

@@ -74,6 +74,8 @@ class SearchState(NamedTuple):
     """Moves in the variation of each ply: [PLIES]."""
     accumulators: NDArray[np.uint16]
     """Accumulators of the evaluation."""
+    scores: NDArray[np.uint64]
+    """Static scores of positions, each with the high bits of its key; [1] where they are not kept."""
     excluded: NDArray[np.uint8]
     """1 for moves that are not searched at the root: [move_count]."""
     counters: NDArray[np.int64]
@@ -96,6 +98,8 @@ class SearchState(NamedTuple):
     """Move that a search of the ply does without, to learn how much better it is than the others: [PLIES]; or -1."""
     follow_ups: NDArray[np.int32]
     """How well moves cut off behind others: [FOLLOW_UPS] (:mod:`glem.core.search.history`)."""
+    scores_mask: np.uint64
+    """Places in ``scores``, less one: 0 where they are not kept."""
     table_mask: np.uint64
     """Buckets of the table, less one."""
     table_depth: np.int64

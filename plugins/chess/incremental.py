@@ -189,6 +189,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         limit=limit,
         unit=search_unit(evaluation),
         result_only=True,
+        keeps_scores=not placement_only,
         swing=max(0, round(float(by_feature[:, 0].mean()))),
     )
 

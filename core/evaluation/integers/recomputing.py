@@ -243,6 +243,7 @@ def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) 
         limit=int(data.limit),
         unit=search_unit(evaluation),
         result_only=evaluation.link == LOGISTIC or not _is_graded(evaluation),
+        keeps_scores=True,
     )
 
 

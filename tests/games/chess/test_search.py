@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import chess
 import pytest
 
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
+from glem.core.search import searcher as searcher_module
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
@@ -113,6 +115,20 @@ def test_pruning_is_the_same_as_plain_python_and_finds_what_it_must() -> None:
     assert (found.score, found.nodes, found.move) == (expected.score, expected.nodes, expected.move)
     # Mate in three: the second move threatens it quietly.
     assert CHESS.format_move(search(compiled, "6k1/5ppp/8/8/8/8/1Q4PP/R6K w - - 0 1", 8).move) in {"a1a8", "b2b8"}
+
+
+def test_kept_static_scores_are_those_of_the_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator = evaluator_of(load_value("default", CHESS))
+    settings = SearchSettings(table_mb=1, pruning=True)
+    fen = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 9"
+    assert evaluator.keeps_scores
+    expected = search(Searcher(CHESS, attrs.evolve(evaluator, keeps_scores=False), settings), fen, 8)
+    assert search(Searcher(CHESS, evaluator, settings), fen, 8).nodes == expected.nodes
+    # Places that nearly all positions share.
+    monkeypatch.setattr(searcher_module, "_KEPT_SCORES", 2)
+    found = Searcher(CHESS, evaluator, settings)
+    assert attrs.evolve(search(found, fen, 8), seconds=0) == attrs.evolve(expected, seconds=0)
+    assert found.state.scores.all()
 
 
 @pytest.mark.repeats
