@@ -82,10 +82,10 @@ class Evaluator:
     swing
         Steps by which a quiet move changes a score as a rule: selective search prunes by it; 0
         where it is not known, and nothing is pruned by static scores.
-    keeps_scores
-        Whether a static score takes so long that the search looks for it among those it has kept, by the position's key.
     result_only
         The evaluation estimates who wins, not by how much: the search then counts only the sign of final scores.
+    keeps_scores
+        Whether a static score takes so long that the search keeps it, by the position's key.
     """
 
     name: str
