@@ -30,7 +30,7 @@ _TERM_WORDS = -(-len(TERMS) // TERMS_TOGETHER) * TERMS_TOGETHER
 _NO_ROW = 2 * 6 * 64 * LANES
 """Where the row of zeros begins."""
 _LARGEST_WEIGHT = 32767
-_WIDTH = SUM_WORDS + _TERM_WORDS
+_WIDTH = SUM_WORDS + 2 * _TERM_WORDS
 
 
 class ChessTables(NamedTuple):
@@ -132,10 +132,10 @@ def full_score(position: Position, data: ChessTables, accumulators: Any, ply: in
     first = np.int64(ply) * np.int64(_WIDTH)
     phase = np.int64(phase_of(position))
     total = _placement_score(position, data, accumulators, first, phase)
-    values = values_in(accumulators, first + np.int64(SUM_WORDS), np.int64(_TERM_WORDS))
-    write_terms_and_sides(boards_of(position), values, 0)
-    row = phase * np.int64(_TERM_WORDS)
-    total += products(accumulators, first + np.int64(SUM_WORDS), data.weights, row, np.int64(_TERM_WORDS))
+    first += np.int64(SUM_WORDS)
+    words = np.int64(_TERM_WORDS)
+    write_terms_and_sides(boards_of(position), values_in(accumulators, first, words + words), 0, words)
+    total += products(accumulators, first, first + words, data.weights, phase * words, words)
     return min(max(total, -data.limit), data.limit)
 
 

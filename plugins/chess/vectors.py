@@ -84,27 +84,27 @@ def sum_of_lane(words: Any, first: np.int64, lane: np.int64) -> np.int64:
     return total - np.int64(2 * _SIGN) if total >= np.int64(_SIGN) else total
 
 
-def products(words: Any, first: np.int64, weights: Any, start: np.int64, count: np.int64) -> np.int64:
-    """Sum of the products of terms and weights, less than 2^31.
+def products(words: Any, first: np.int64, other: np.int64, weights: Any, start: np.int64, count: np.int64) -> np.int64:
+    """Sum of the products of differences of terms and weights, less than 2^31.
 
     Parameters
     ----------
     words
         uint16 array; the terms are its ``count`` words (int64, a multiple of :data:`TERMS_TOGETHER`) from ``first``
-        (int64) on, read as int16.
+        (int64) on, read as int16, less those from ``other`` (int64) on.
     weights
         int16 array; the weights are those from ``start`` (int64) on.
     """
-    terms = words[first : first + count].view(np.int16).astype(np.int64)
-    return np.int64(terms @ np.asarray(weights[start : start + count], np.int64))
+    terms = words[first : first + count].view(np.int16) - words[other : other + count].view(np.int16)
+    return np.int64(terms.astype(np.int64) @ np.asarray(weights[start : start + count], np.int64))
 
 
 @overload_of(products)
-def _overload_products(words: Any, first: Any, weights: Any, start: Any, count: Any) -> Any:
-    def implementation(words: Any, first: Any, weights: Any, start: Any, count: Any) -> Any:
+def _overload_products(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
+    def implementation(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
         total = np.int64(0)
         for place in range(0, count, TERMS_TOGETHER):
-            total += np.int64(_products(words, first + place, weights, start + place))
+            total += np.int64(_products(words, first + place, other + place, weights, start + place))
         return total
 
     implementation.__annotations__ = {}
@@ -112,19 +112,19 @@ def _overload_products(words: Any, first: Any, weights: Any, start: Any, count: 
 
 
 @intrinsic
-def _products(_typing_context: Any, words: Any, _first: Any, weights: Any, _start: Any) -> Any:
+def _products(_typing_context: Any, words: Any, _first: Any, _other: Any, weights: Any, _start: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words_type, _, weights_type, _ = signature.args
-        words, first, weights, start = arguments
+        words_type, _, _, weights_type, _ = signature.args
+        words, first, other, weights, start = arguments
 
         def load(kind: Any, array: Any, place: Any) -> Any:
             pointer = item_pointer(context, builder, kind, array, place)
-            loaded = builder.load(builder.bitcast(pointer, _TERMS.as_pointer()), align=_WORD_BYTES)
-            return builder.sext(loaded, _WIDE)
+            return builder.load(builder.bitcast(pointer, _TERMS.as_pointer()), align=_WORD_BYTES)
 
-        product = builder.mul(load(words_type, words, first), load(weights_type, weights, start))
+        terms = builder.sub(load(words_type, words, first), load(words_type, words, other))
+        product = builder.mul(builder.sext(terms, _WIDE), builder.sext(load(weights_type, weights, start), _WIDE))
         kind = ir.FunctionType(_SUM, [_WIDE])
         reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i32")
         return builder.call(reduce, [product])
 
-    return types.int32(words, types.int64, weights, types.int64), generate
+    return types.int32(words, types.int64, types.int64, weights, types.int64), generate

@@ -28,7 +28,10 @@ _ATTACKS = _SQUARES + len(SQUARES)
 def write_values(position: Position, values: Any) -> None:
     """Write the value of every feature of a position, in the order of :data:`FEATURES`."""
     boards = boards_of(position)
-    own, opponent = write_terms_and_sides(boards, values, 0)
+    # The opponent's terms stand where the placement is written afterwards.
+    own, opponent = write_terms_and_sides(boards, values, 0, _PLACEMENT)
+    for place in range(_PLACEMENT):
+        values[place] -= values[_PLACEMENT + place]
     write_placement(boards, values, _PLACEMENT)
     write_drawishness(boards, position, values, _DRAWISHNESS)
     write_squares(boards, values, _SQUARES)

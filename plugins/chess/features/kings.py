@@ -36,39 +36,39 @@ KING_TERMS = (*_SAFETY, *_ATTACK)
 
 
 @inlined
-def add_king_terms(own: Side, opponent: Side, sign: int, values: Any, first: int) -> None:
-    """Add ``sign`` times the terms of a side whose pawns go up: its king's shelter, its attack on the other king."""
+def write_king_terms(own: Side, opponent: Side, values: Any, first: int) -> None:
+    """Write the terms of a side whose pawns go up: its king's shelter, its attack on the other king."""
     higher = ~(own.pieces.king | (own.pieces.king - ONE))
-    values[first] += sign * has(own.castling & higher)
-    values[first + 1] += sign * has(own.castling & ~higher)
+    values[first] = has(own.castling & higher)
+    values[first + 1] = has(own.castling & ~higher)
     square = np.uint64(trailing_zeros(own.pieces.king))
     middle = min(max(square & np.uint64(7), ONE), np.uint64(6))
     files = FILE_A << middle
     files |= beside(files)
     rank = RANK_1 << (square & np.uint64(56))
     level = ~((ONE << (square & np.uint64(56))) - ONE)
-    values[first + 2] += sign * popcount(own.pieces.pawns & files & (rank << EIGHT))
-    values[first + 3] += sign * popcount(own.pieces.pawns & files & (rank << EIGHT << EIGHT))
-    values[first + 4] += sign * (3 - popcount(south_fill(own.pieces.pawns & files & level) & RANK_1))
-    values[first + 5] += sign * (3 - popcount(south_fill((own.pieces.pawns | opponent.pieces.pawns) & files) & RANK_1))
+    values[first + 2] = popcount(own.pieces.pawns & files & (rank << EIGHT))
+    values[first + 3] = popcount(own.pieces.pawns & files & (rank << EIGHT << EIGHT))
+    values[first + 4] = 3 - popcount(south_fill(own.pieces.pawns & files & level) & RANK_1)
+    values[first + 5] = 3 - popcount(south_fill((own.pieces.pawns | opponent.pieces.pawns) & files) & RANK_1)
     beyond = level << np.uint64(24)
-    values[first + 6] += sign * popcount(opponent.pieces.pawns & files & level & ~beyond)
-    values[first + 7] += sign * popcount(opponent.pieces.pawns & files & beyond & ~(beyond << np.uint64(16)))
+    values[first + 6] = popcount(opponent.pieces.pawns & files & level & ~beyond)
+    values[first + 7] = popcount(opponent.pieces.pawns & files & beyond & ~(beyond << np.uint64(16)))
     if own.attackers == 2:
-        values[first + 8] += sign
+        values[first + 8] = 1
     elif own.attackers == 3:
-        values[first + 9] += sign
+        values[first + 9] = 1
     elif own.attackers >= 4:
-        values[first + 10] += sign
+        values[first + 10] = 1
     attacks = opponent.attacks
     defended = attacks.pawns | attacks.knights | attacks.bishops | attacks.rooks | attacks.queens
-    values[first + 11] += sign * popcount(king_zone(opponent.pieces.king) & own.attacked & ~defended)
+    values[first + 11] = popcount(king_zone(opponent.pieces.king) & own.attacked & ~defended)
     target = np.uint64(trailing_zeros(opponent.pieces.king))
     occupied = own.everything | opponent.everything
     safe = ~(own.everything | opponent.attacked)
     diagonals = bishop_attacks(target, occupied) & safe
     lines = rook_attacks(target, occupied) & safe
-    values[first + 12] += sign * has(own.attacks.knights & knight_attacks(target) & safe)
-    values[first + 13] += sign * has(own.attacks.bishops & diagonals)
-    values[first + 14] += sign * has(own.attacks.rooks & lines)
-    values[first + 15] += sign * has(own.attacks.queens & (diagonals | lines))
+    values[first + 12] = has(own.attacks.knights & knight_attacks(target) & safe)
+    values[first + 13] = has(own.attacks.bishops & diagonals)
+    values[first + 14] = has(own.attacks.rooks & lines)
+    values[first + 15] = has(own.attacks.queens & (diagonals | lines))

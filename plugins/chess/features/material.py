@@ -48,23 +48,23 @@ def opposite_bishops(own_bishops: np.uint64, bishops: np.uint64) -> bool:
 
 
 @inlined
-def add_material_terms(own: Side, opponent: Side, sign: int, values: Any, first: int) -> None:
-    """Add ``sign`` times the terms of a side."""
+def write_material_terms(own: Side, opponent: Side, values: Any, first: int) -> None:
+    """Write the terms of a side where there are zeros."""
     pawns = popcount(own.pieces.pawns)
     knights = popcount(own.pieces.knights)
     bishops = popcount(own.pieces.bishops)
     rooks = popcount(own.pieces.rooks)
     queens = popcount(own.pieces.queens)
-    values[first] += sign * pawns
-    values[first + 1] += sign * knights
-    values[first + 2] += sign * bishops
-    values[first + 3] += sign * rooks
-    values[first + 4] += sign * queens
-    values[first + 5] += sign * has(own.pieces.bishops & DARK_SQUARES) * has(own.pieces.bishops & ~DARK_SQUARES)
-    values[first + 6] += sign * min(knights >> 1, 1)
-    values[first + 7] += sign * min(rooks >> 1, 1)
-    values[first + 8] += sign * knights * (pawns - 5)
-    values[first + 9] += sign * rooks * (pawns - 5)
+    values[first] = pawns
+    values[first + 1] = knights
+    values[first + 2] = bishops
+    values[first + 3] = rooks
+    values[first + 4] = queens
+    values[first + 5] = has(own.pieces.bishops & DARK_SQUARES) * has(own.pieces.bishops & ~DARK_SQUARES)
+    values[first + 6] = min(knights >> 1, 1)
+    values[first + 7] = min(rooks >> 1, 1)
+    values[first + 8] = knights * (pawns - 5)
+    values[first + 9] = rooks * (pawns - 5)
     if own.pieces.pawns == ZERO:
         ahead = (
             3 * (knights + bishops - popcount(opponent.pieces.knights | opponent.pieces.bishops))
@@ -74,11 +74,11 @@ def add_material_terms(own: Side, opponent: Side, sign: int, values: Any, first:
         ahead -= (
             popcount(opponent.pieces.pawns) + 5 * popcount(opponent.pieces.rooks) + 9 * popcount(opponent.pieces.queens)
         )
-        values[first + 10] += sign if 0 < ahead < 5 else 0
+        values[first + 10] = 1 if 0 < ahead < 5 else 0
     elif (own.pieces.knights | opponent.pieces.knights | own.pieces.queens | opponent.pieces.queens) == ZERO:
         all_rooks = own.pieces.rooks | opponent.pieces.rooks
         all_bishops = own.pieces.bishops | opponent.pieces.bishops
         if all_rooks == ZERO and bishops == 1 and popcount(opponent.pieces.bishops) == 1:
-            values[first + 11] += sign * pawns if opposite_bishops(own.pieces.bishops, opponent.pieces.bishops) else 0
+            values[first + 11] = pawns if opposite_bishops(own.pieces.bishops, opponent.pieces.bishops) else 0
         if all_bishops == ZERO and rooks > 0 and opponent.pieces.rooks != ZERO:
-            values[first + 12] += sign * pawns
+            values[first + 12] = pawns

@@ -44,7 +44,6 @@ def _kind_attacks(
     occupied: np.uint64,
     area: np.uint64,
     zone: np.uint64,
-    sign: int,
     values: Any,
     first: int,
 ) -> tuple[np.uint64, int]:
@@ -64,10 +63,10 @@ def _kind_attacks(
         near = popcount(attacks & zone)
         attackers += 1 if near > 0 else 0
         hits += near
-    values[first + kind] += sign * mobility
-    values[first + 4 + kind] += sign * trapped
-    values[first + 8 + kind] += sign * attackers
-    values[first + 12] += sign * hits
+    values[first + kind] = mobility
+    values[first + 4 + kind] = trapped
+    values[first + 8 + kind] = attackers
+    values[first + 12] += hits
     return union, attackers
 
 
@@ -78,18 +77,17 @@ def side_with_mobility(
     own_pawn_attacks: np.uint64,
     hostile_pawn_attacks: np.uint64,
     hostile_king: np.uint64,
-    sign: int,
     values: Any,
     first: int,
 ) -> Side:
-    """Find what a side attacks, and add ``sign`` times its mobility to the terms from ``first`` on."""
+    """Find what a side attacks, and write its mobility where there are zeros, from ``first`` on."""
     everything = union(pieces)
     area = ~(everything | hostile_pawn_attacks)
     zone = king_zone(hostile_king)
-    by_knights, knight_count = _kind_attacks(0, pieces.knights, occupied, area, zone, sign, values, first)
-    by_bishops, bishop_count = _kind_attacks(1, pieces.bishops, occupied, area, zone, sign, values, first)
-    by_rooks, rook_count = _kind_attacks(2, pieces.rooks, occupied, area, zone, sign, values, first)
-    by_queens, queen_count = _kind_attacks(3, pieces.queens, occupied, area, zone, sign, values, first)
+    by_knights, knight_count = _kind_attacks(0, pieces.knights, occupied, area, zone, values, first)
+    by_bishops, bishop_count = _kind_attacks(1, pieces.bishops, occupied, area, zone, values, first)
+    by_rooks, rook_count = _kind_attacks(2, pieces.rooks, occupied, area, zone, values, first)
+    by_queens, queen_count = _kind_attacks(3, pieces.queens, occupied, area, zone, values, first)
     by_king = king_attacks(np.uint64(trailing_zeros(pieces.king)))
     attacks = Pieces(own_pawn_attacks, by_knights, by_bishops, by_rooks, by_queens, by_king)
     attackers = np.int64(knight_count + bishop_count + rook_count + queen_count)

@@ -73,8 +73,8 @@ def _candidates(fronts: np.uint64, pawns: np.uint64, others: np.uint64) -> int:
 
 
 @inlined
-def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any, first: int) -> None:
-    """Add ``sign`` times the pawn terms of a side whose pawns go up; ``waits`` is 1 where the other is to move."""
+def write_pawn_terms(own: Side, opponent: Side, waits: int, values: Any, first: int) -> None:
+    """Write the pawn terms of a side whose pawns go up; ``waits`` is 1 where the other is to move."""
     pawns = own.pieces.pawns
     others = opponent.pieces.pawns
     empty = ~(own.everything | opponent.everything)
@@ -83,40 +83,40 @@ def add_pawn_terms(own: Side, opponent: Side, sign: int, waits: int, values: Any
     isolated = pawns & ~beside(file_fill(pawns))
     stops = (pawns << EIGHT) & opponent.attacks.pawns & ~north_fill(own.attacks.pawns)
     backward = (stops >> EIGHT) & ~isolated
-    values[first] += sign * popcount(doubled)
-    values[first + 1] += sign * popcount(isolated)
-    values[first + 2] += sign * popcount(isolated & ~opposed)
-    values[first + 3] += sign * popcount(backward)
-    values[first + 4] += sign * popcount(backward & ~opposed)
+    values[first] = popcount(doubled)
+    values[first + 1] = popcount(isolated)
+    values[first + 2] = popcount(isolated & ~opposed)
+    values[first + 3] = popcount(backward)
+    values[first + 4] = popcount(backward & ~opposed)
     connected = pawns & (own.attacks.pawns | beside(pawns))
     passed = passed_pawns(pawns, others)
     for place in range(6):
         rank = RANK_1 << (EIGHT * np.uint64(place + 1))
-        values[first + 5 + place] += sign * popcount(connected & rank)
-        values[first + 11 + place] += sign * popcount(passed & rank)
+        values[first + 5 + place] = popcount(connected & rank)
+        values[first + 11 + place] = popcount(passed & rank)
     fronts = pawns & ~(opposed | doubled | passed)
-    values[first + 27] += sign * _candidates(fronts, pawns, others)
+    values[first + 27] = _candidates(fronts, pawns, others)
     files = file_fill(pawns) & RANK_1
-    values[first + 28] += sign * popcount(files & ~(files << ONE))
-    values[first + 29] += sign * popcount(own.attacks.pawns & others)
+    values[first + 28] = popcount(files & ~(files << ONE))
+    values[first + 29] = popcount(own.attacks.pawns & others)
     if passed != ZERO:
-        _add_passed_terms(own, opponent, passed, empty, sign, waits, values, first + 17)
+        _write_passed_terms(own, opponent, passed, empty, waits, values, first + 17)
 
 
-def _add_passed_terms(
-    own: Side, opponent: Side, passed: np.uint64, empty: np.uint64, sign: int, waits: int, values: Any, first: int
+def _write_passed_terms(
+    own: Side, opponent: Side, passed: np.uint64, empty: np.uint64, waits: int, values: Any, first: int
 ) -> None:
     next_squares = passed << EIGHT
     clear = passed & ~south_fill(~empty >> EIGHT)
     beside_passed = beside(passed)
     together = passed & (beside_passed | (beside_passed << EIGHT) | (beside_passed >> EIGHT))
-    values[first] += sign * popcount(passed & own.attacks.pawns)
-    values[first + 1] += sign * popcount(together)
-    values[first + 2] += sign * popcount(next_squares & opponent.everything)
-    values[first + 3] += sign * popcount(next_squares & empty & ~opponent.attacked)
-    values[first + 4] += sign * popcount(clear)
-    values[first + 5] += sign * popcount(passed & north_fill(own.pieces.rooks))
-    values[first + 6] += sign * popcount(passed & north_fill(opponent.pieces.rooks))
+    values[first] = popcount(passed & own.attacks.pawns)
+    values[first + 1] = popcount(together)
+    values[first + 2] = popcount(next_squares & opponent.everything)
+    values[first + 3] = popcount(next_squares & empty & ~opponent.attacked)
+    values[first + 4] = popcount(clear)
+    values[first + 5] = popcount(passed & north_fill(own.pieces.rooks))
+    values[first + 6] = popcount(passed & north_fill(opponent.pieces.rooks))
     own_king = trailing_zeros(own.pieces.king)
     hostile_king = trailing_zeros(opponent.pieces.king)
     own_steps = 0
@@ -127,8 +127,8 @@ def _add_passed_terms(
         far &= far - ONE
         own_steps += distance(own_king, square + 8)
         hostile_steps += distance(hostile_king, square + 8)
-    values[first + 7] += sign * own_steps
-    values[first + 8] += sign * hostile_steps
+    values[first + 7] = own_steps
+    values[first + 8] = hostile_steps
     if opponent.everything == opponent.pieces.pawns | opponent.pieces.king:
         runners = ZERO
         while clear != ZERO:
@@ -137,4 +137,4 @@ def _add_passed_terms(
             if distance(hostile_king, 56 + (square & 7)) - waits > moves:
                 runners = clear
             clear &= clear - ONE
-        values[first + 9] += sign * has(runners)
+        values[first + 9] = has(runners)

@@ -51,37 +51,37 @@ PIECE_TERMS = (*_ROOKS, *_MINORS, *_THREATS, *_SPACE_TERMS)
 
 
 @inlined
-def add_piece_terms(own: Side, opponent: Side, sign: int, values: Any, first: int) -> None:
-    """Add ``sign`` times these terms of a side whose pawns go up."""
+def write_piece_terms(own: Side, opponent: Side, values: Any, first: int) -> None:
+    """Write these terms of a side whose pawns go up."""
     without_own = own.pieces.rooks & ~file_fill(own.pieces.pawns)
     with_other = file_fill(opponent.pieces.pawns)
-    values[first] += sign * popcount(without_own & ~with_other)
-    values[first + 1] += sign * popcount(without_own & with_other)
+    values[first] = popcount(without_own & ~with_other)
+    values[first + 1] = popcount(without_own & with_other)
     if (opponent.pieces.pawns & _RANK_7) | (opponent.pieces.king & _RANK_8):
-        values[first + 2] += sign * popcount(own.pieces.rooks & _RANK_7)
-    values[first + 3] += sign * has(own.pieces.rooks & own.attacks.rooks)
+        values[first + 2] = popcount(own.pieces.rooks & _RANK_7)
+    values[first + 3] = has(own.pieces.rooks & own.attacks.rooks)
     outposts = _RANKS_4_TO_6 & own.attacks.pawns & ~south_fill(opponent.attacks.pawns)
     pawns = own.pieces.pawns | opponent.pieces.pawns
-    values[first + 4] += sign * popcount(own.pieces.knights & outposts)
-    values[first + 5] += sign * popcount(own.pieces.bishops & outposts)
-    values[first + 6] += sign * popcount((own.pieces.knights | own.pieces.bishops) & (pawns >> EIGHT))
+    values[first + 4] = popcount(own.pieces.knights & outposts)
+    values[first + 5] = popcount(own.pieces.bishops & outposts)
+    values[first + 6] = popcount((own.pieces.knights | own.pieces.bishops) & (pawns >> EIGHT))
     dark = popcount(own.pieces.bishops & DARK_SQUARES) * popcount(own.pieces.pawns & DARK_SQUARES)
     light = popcount(own.pieces.bishops & ~DARK_SQUARES) * popcount(own.pieces.pawns & ~DARK_SQUARES)
-    values[first + 7] += sign * (dark + light)
+    values[first + 7] = dark + light
     minors = opponent.pieces.knights | opponent.pieces.bishops
     pieces = minors | opponent.pieces.rooks | opponent.pieces.queens
     by_minors = own.attacks.knights | own.attacks.bishops
-    values[first + 8] += sign * popcount(own.attacks.pawns & pieces)
-    values[first + 9] += sign * popcount(by_minors & (opponent.pieces.rooks | opponent.pieces.queens))
-    values[first + 10] += sign * popcount(own.attacks.rooks & opponent.pieces.queens)
+    values[first + 8] = popcount(own.attacks.pawns & pieces)
+    values[first + 9] = popcount(by_minors & (opponent.pieces.rooks | opponent.pieces.queens))
+    values[first + 10] = popcount(own.attacks.rooks & opponent.pieces.queens)
     hanging = own.attacked & ~opponent.attacked
-    values[first + 11] += sign * popcount(hanging & pieces)
-    values[first + 12] += sign * popcount(hanging & opponent.pieces.pawns)
-    values[first + 13] += sign * popcount(own.attacked & minors & ~opponent.attacks.pawns)
+    values[first + 11] = popcount(hanging & pieces)
+    values[first + 12] = popcount(hanging & opponent.pieces.pawns)
+    values[first + 13] = popcount(own.attacked & minors & ~opponent.attacks.pawns)
     empty = ~(own.everything | opponent.everything)
     steps = (own.pieces.pawns << EIGHT) & empty
     steps |= ((steps & _RANK_3) << EIGHT) & empty
     steps &= ~opponent.attacks.pawns & (own.attacked | ~opponent.attacked)
-    values[first + 14] += sign * popcount(pawn_attacks(steps) & ~own.attacks.pawns & pieces)
-    values[first + 15] += sign * popcount(own.attacked)
-    values[first + 16] += sign * popcount(_SPACE & ~own.pieces.pawns & ~opponent.attacks.pawns)
+    values[first + 14] = popcount(pawn_attacks(steps) & ~own.attacks.pawns & pieces)
+    values[first + 15] = popcount(own.attacked)
+    values[first + 16] = popcount(_SPACE & ~own.pieces.pawns & ~opponent.attacks.pawns)

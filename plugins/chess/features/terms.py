@@ -8,11 +8,11 @@ from typing import Any
 
 from glem.core.compiling.kernels import kept, popcount
 from glem.games.chess.rules.position import byte_swap
-from glem.plugins.chess.features.kings import KING_TERMS, add_king_terms
-from glem.plugins.chess.features.material import MATERIAL_TERMS, add_material_terms
+from glem.plugins.chess.features.kings import KING_TERMS, write_king_terms
+from glem.plugins.chess.features.material import MATERIAL_TERMS, write_material_terms
 from glem.plugins.chess.features.mobility import MOBILITY_TERMS, side_with_mobility
-from glem.plugins.chess.features.pawns import PAWN_TERMS, add_pawn_terms
-from glem.plugins.chess.features.pieces import PIECE_TERMS, add_piece_terms
+from glem.plugins.chess.features.pawns import PAWN_TERMS, write_pawn_terms
+from glem.plugins.chess.features.pieces import PIECE_TERMS, write_piece_terms
 from glem.plugins.chess.features.rows import Weights, terms
 from glem.plugins.chess.features.sides import Boards, Side, has, pawn_attacks, turned_over_side, union
 
@@ -40,35 +40,39 @@ _MOVE = _PIECES + len(PIECE_TERMS)
 
 
 @kept
-def write_terms_and_sides(boards: Boards, values: Any, first: int) -> tuple[Side, Side]:
-    """Write all terms, in the order of :data:`TERMS`, from ``first`` on, and give both sides in the mover's view."""
+def write_terms_and_sides(boards: Boards, values: Any, own_first: int, other_first: int) -> tuple[Side, Side]:
+    """Write the terms of both sides, in the order of :data:`TERMS`, and give both sides in the mover's view.
+
+    What counts is the mover's less the other's. Adding up both in one place takes twice as long: each sum would wait for
+    what was written there before.
+    """
     for place in range(_COUNT):
-        values[first + place] = 0
+        values[own_first + place] = 0
+        values[other_first + place] = 0
     own_all, all_others = union(boards.own), union(boards.other)
     occupied = own_all | all_others
     by_pawns = pawn_attacks(boards.own.pawns)
     by_other_pawns = byte_swap(pawn_attacks(byte_swap(boards.other.pawns)))
-    castling, place = boards.castling, first + _MOBILITY
+    castling = boards.castling
     mover = side_with_mobility(
-        boards.own, castling, occupied, by_pawns, by_other_pawns, boards.other.king, 1, values, place
+        boards.own, castling, occupied, by_pawns, by_other_pawns, boards.other.king, values, own_first + _MOBILITY
     )
     other = side_with_mobility(
-        boards.other, castling, occupied, by_other_pawns, by_pawns, boards.own.king, -1, values, place
+        boards.other, castling, occupied, by_other_pawns, by_pawns, boards.own.king, values, other_first + _MOBILITY
     )
     own_pieces = own_all & ~(boards.own.pawns | boards.own.king)
     other_pieces = all_others & ~(boards.other.pawns | boards.other.king)
     hanging = popcount(mover.attacked & ~other.attacked & other_pieces)
     hanging += popcount(other.attacked & ~mover.attacked & own_pieces)
-    values[first + _MOVE] = has(other.attacked & boards.own.king)
-    values[first + _MOVE + 1] = hanging
-    values[first + _MOVE + 2] = popcount(by_pawns & other_pieces) + popcount(by_other_pawns & own_pieces)
-    own, opponent = mover, other
+    values[own_first + _MOVE] = has(other.attacked & boards.own.king)
+    values[own_first + _MOVE + 1] = hanging
+    values[own_first + _MOVE + 2] = popcount(by_pawns & other_pieces) + popcount(by_other_pawns & own_pieces)
+    own, opponent, first = mover, other, own_first
     # One loop, not two calls: the functions are inlined once.
     for waits in range(2):
-        sign = 1 - 2 * waits
-        add_material_terms(own, opponent, sign, values, first)
-        add_pawn_terms(own, opponent, sign, waits, values, first + _PAWNS)
-        add_king_terms(own, opponent, sign, values, first + _KINGS)
-        add_piece_terms(own, opponent, sign, values, first + _PIECES)
-        own, opponent = turned_over_side(opponent), turned_over_side(own)
+        write_material_terms(own, opponent, values, first)
+        write_pawn_terms(own, opponent, waits, values, first + _PAWNS)
+        write_king_terms(own, opponent, values, first + _KINGS)
+        write_piece_terms(own, opponent, values, first + _PIECES)
+        own, opponent, first = turned_over_side(opponent), turned_over_side(own), other_first
     return mover, other
