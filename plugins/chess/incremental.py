@@ -134,7 +134,7 @@ def full_score(position: Position, data: ChessTables, accumulators: Any, ply: in
     total = _placement_score(position, data, accumulators, first, phase)
     first += np.int64(SUM_WORDS)
     words = np.int64(_TERM_WORDS)
-    write_terms_and_sides(boards_of(position), values_in(accumulators, first, words + words), 0, words)
+    write_terms_and_sides(boards_of(position), values_in(accumulators, first, words + words), 0, _TERM_WORDS)
     total += products(accumulators, first, first + words, data.weights, phase * words, words)
     return min(max(total, -data.limit), data.limit)
 

@@ -43,8 +43,8 @@ _MOVE = _PIECES + len(PIECE_TERMS)
 def write_terms_and_sides(boards: Boards, values: Any, own_first: int, other_first: int) -> tuple[Side, Side]:
     """Write the terms of both sides, in the order of :data:`TERMS`, and give both sides in the mover's view.
 
-    What counts is the mover's less the other's. Adding up both in one place takes twice as long: each sum would wait for
-    what was written there before.
+    What counts is the mover's less the other's. Adding both up in one place takes twice as long, since each sum waits
+    for what was written there before.
     """
     for place in range(_COUNT):
         values[own_first + place] = 0
