@@ -325,8 +325,9 @@ class Searcher:
         state.stop[0] = stop is not None and stop.is_set()
         state.killers[:] = -1
         state.history[:] = 0
-        state.follow_ups[:] = 0
-        state.left_out[:] = -1
+        if state.prunes:
+            state.follow_ups[:] = 0
+            state.left_out[:] = -1
         earlier = self._earlier(root.position, previous)
         keys = [game.hash_key(position) for position in earlier]
         often = Counter(keys)

@@ -62,8 +62,7 @@ class Opening:
                 raise BadInputError(f"move {place + 1}, {name}, is illegal")
             position = game.play(position, move)
             passed.append(position)
-        if game.is_over(position):
-            raise BadInputError("the game is over after the opening")
+        _check_goes_on(game, position)
         return passed
 
     def to_json(self, game: Game) -> str:
@@ -226,9 +225,14 @@ def _tried(place: str, make: Callable[[], Opening]) -> Opening | _Bad:
         return _Bad(f"{place}: {error}")
 
 
-def _checked(game: Game, opening: Opening) -> Opening:
-    opening.positions(game)
-    return opening
+def _check_goes_on(game: Game, position: Any) -> None:
+    if game.is_over(position):
+        raise BadInputError("the game is over after the opening")
+
+
+def _of_position(game: Game, position: Any) -> Opening:
+    _check_goes_on(game, position)
+    return Opening(start=game.format_position(position))
 
 
 def _beginning(moves: Sequence[int], plies: int | None) -> tuple[int, ...]:
@@ -266,8 +270,8 @@ def _from_positions(game: Game, path: Path, name: str, _plies: int | None, skip_
             yield _Bad(part.problems[0], len(part.problems))
         for row in range(len(part.label)):
             number += 1
-            opening = Opening(start=game.format_position(position_at(part.positions, row)))
-            yield _tried(f"{path}: position {number}", partial(_checked, game, opening))
+            position = position_at(part.positions, row)
+            yield _tried(f"{path}: position {number}", partial(_of_position, game, position))
 
 
 def _from_lines(game: Game, path: Path, _name: str, plies: int | None, _skip_bad: bool) -> _Found:
@@ -291,14 +295,16 @@ def _moves_of(game: Game, text: str) -> tuple[int, ...]:
 
 def _from_line(game: Game, text: str, plies: int | None) -> Opening:
     try:
-        opening = Opening(start=game.format_position(game.parse_position(text)))
+        position = game.parse_position(text)
     except BadInputError as no_position:
         try:
             moves = _moves_of(game, text)
         except BadInputError as no_move:
             raise BadInputError(f"neither a position ({no_position}) nor moves ({no_move})") from None
         opening = Opening(_beginning(moves, plies))
-    return _checked(game, opening)
+        opening.positions(game)
+        return opening
+    return _of_position(game, position)
 
 
 _SOURCES: Mapping[str, Callable[[Game, Path, str, int | None, bool], _Found]] = {

@@ -46,11 +46,13 @@ def parse_position(text: str) -> Position:
         board.ep_square = None
     if problems := problems_of(board, ~_FORGIVEN):
         raise BadInputError(f"no game of chess leads to {text!r}: {problems}")
+    most_promoted = 0
     for name, pieces in (("White", board.occupied_co[chess.WHITE]), ("Black", board.occupied_co[chess.BLACK])):
         promoted = sum(
             max((board_of_kind & pieces).bit_count() - usual, 0)
             for board_of_kind, usual in ((board.knights, 2), (board.bishops, 2), (board.rooks, 2), (board.queens, 1))
         )
+        most_promoted = max(most_promoted, promoted)
         pawns = (board.pawns & pieces).bit_count()
         if promoted + pawns > 8:
             raise BadInputError(
@@ -58,7 +60,8 @@ def parse_position(text: str) -> Position:
                 "8 of both at most are possible"
             )
     position = from_board(board)
-    if count_moves_on_board(position) > MAX_MOVES:
+    # The pieces of the beginning have 107 moves at most, and eight pawns no more than 96.
+    if most_promoted and count_moves_on_board(position) > MAX_MOVES:
         raise BadInputError(f"no game of chess leads to {text!r}: it has more than {MAX_MOVES} legal moves")
     return position
 
