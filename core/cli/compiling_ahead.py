@@ -1,7 +1,8 @@
 """Machine code that a command will need, made by a second process while the first makes other machine code.
 
 Both keep it in the cache of :mod:`glem.core.compiling.kernels`, where the one who comes second waits for the other.
-Commands start the second process; nothing depends on it: what it has not made, the first makes.
+Commands start the second process; nothing depends on it: what it has not made, the first makes. It is a fork, which has
+all modules and takes a second less than another interpreter; where systems do not fork well, there is none.
 """
 
 from __future__ import annotations
@@ -9,63 +10,57 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import subprocess
+import signal
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
 
-
-FEATURES = "features"
-"""Purpose: feature values and phases of positions."""
-
-SEARCH = "search"
-"""Purpose: the evaluation and quiescence in the search, then as for :data:`FEATURES`."""
-
 _OFF = "GLEM_NO_COMPILING_AHEAD"
 
 
-def compile_ahead(purpose: str, game: Game, evaluation: str = "") -> None:
-    """Let a second process make machine code, the first time only, and where there are several processors.
+def compile_features_ahead(game: Game) -> None:
+    """Let a second process make the machine code of features and phases, the first time only.
 
-    Parameters
-    ----------
-    purpose
-        :data:`FEATURES` or :data:`SEARCH`.
-    game
-        The game.
-    evaluation
-        What the search evaluates with, as in a player's text; errors are left to the command.
+    Not where there is one processor alone.
     """
     from glem.core.compiling.cache_folder import cache_folder
     from glem.core.features.learning import has_learning, load_learning
 
     folder = cache_folder()
-    if folder is None or os.environ.get(_OFF) or (os.cpu_count() or 1) < 2 or not has_learning(game.name):
+    has_room = sys.platform == "linux" and (os.cpu_count() or 1) > 1
+    if folder is None or os.environ.get(_OFF) or not has_room or not has_learning(game.name):
         return
-    operations = load_learning(game.name).features.operations if purpose == FEATURES else game.search_rules
-    with contextlib.suppress(OSError):
+    try:
         # Once, whatever comes of it. A folder as those of kernels, so that it is removed with them.
-        (folder / f"ahead-{operations.numba_type.digest}-{purpose}").mkdir()
-        arguments = [purpose, game.name, evaluation]
-        process = subprocess.Popen(  # noqa: S603 # this module, by this interpreter
-            [sys.executable, "-m", __name__, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        atexit.register(_end, process)
+        digest = load_learning(game.name).features.operations.numba_type.digest
+        (folder / f"ahead-{digest}-features").mkdir()
+        number = os.fork()
+    except OSError:
+        return
+    if number:
+        atexit.register(_end, number)
+        return
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _compile_features(game)
+    finally:
+        # What the first process tidies up at its end is not for the second, whatever happened.
+        os._exit(0)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(number: int) -> None:
     """Leave no process behind: what it has not made is not needed any more."""
-    process.kill()
-    process.wait()
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(number, signal.SIGKILL)
+        os.waitpid(number, 0)
 
 
-def _features(game: Game, _evaluation: str) -> None:
+def _compile_features(game: Game) -> None:
     import numpy as np
 
     from glem.core.features.learning import load_learning
@@ -75,28 +70,3 @@ def _features(game: Game, _evaluation: str) -> None:
     learning = load_learning(game.name)
     learning.features.values(columns)
     learning.phases.of(columns)
-
-
-def _search(game: Game, evaluation: str) -> None:
-    from glem.core.evaluation.integers.recomputing import evaluator_of
-    from glem.core.evaluation.named import load_value
-    from glem.core.search.searcher import Searcher, SearchSettings
-
-    evaluator = evaluator_of(load_value(evaluation, game))
-    Searcher(game, evaluator, SearchSettings(table_mb=0)).translate_leaves()
-    _features(game, evaluation)
-
-
-_PURPOSES: dict[str, Callable[[Game, str], None]] = {FEATURES: _features, SEARCH: _search}
-
-
-def main(arguments: list[str]) -> None:
-    """Make machine code; ``arguments`` are purpose, name of the game, evaluation."""
-    from glem.core.game.game import load_game
-
-    purpose, game_name, evaluation = arguments
-    _PURPOSES[purpose](load_game(game_name), evaluation)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -37,7 +37,6 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     import sys
     from concurrent.futures import ThreadPoolExecutor
 
-    from glem.core.cli.compiling_ahead import SEARCH, compile_ahead
     from glem.core.errors import BadInputError
     from glem.core.players.engine import Engine
     from glem.core.players.protocols.conversation import DescriptorLines
@@ -50,7 +49,6 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     models = None if calibration is None else _models(game, player, calibration)
     if models is not None and name == GTP.name:
         raise BadInputError("--calibration: gtp has no word for win, draw and loss")
-    compile_ahead(SEARCH, game, player.evaluation)
     engine = Engine(game, player, models)
     spoken = protocols.values() if name == "auto" else (protocols[name],)
     if any(protocol.prepares for protocol in spoken):

@@ -171,11 +171,6 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
             if can_keep:
                 self._cache = make_index_shareable(self.cache_class(self.py_func))
 
-    def is_made(self, sig: Any) -> bool:
-        """Whether a specialization is here or on disk."""
-        self._prepare_cache()
-        return self._is_here(sig) or self._key_on_disk(sig)[1]
-
     def _is_here(self, sig: Any) -> bool:
         return tuple(sigutils.normalize_signature(sig)[0]) in self.overloads
 

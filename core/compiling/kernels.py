@@ -217,17 +217,6 @@ def inlined(function: F) -> F:
     return function
 
 
-def translate(function: Callable[..., Any], *arguments: Any) -> None:
-    """Do what compiled code would need of a dual function for such arguments, and leave it on disk if it is kept there.
-
-    Failures are left to the code that calls it.
-    """
-    twin = compiled(function)
-    if isinstance(twin, KernelDispatcher):
-        with contextlib.suppress(Exception):
-            twin.get_call_template(tuple(numba.typeof(each) for each in arguments), {})
-
-
 def direct(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """Machine code of a dual function for arguments of the types of these, without numba's search for it in each call.
 
@@ -239,12 +228,6 @@ def direct(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
         if made is not None:
             return made.entry_point  # type: ignore[no-any-return]
     return twin
-
-
-def is_made(function: Callable[..., Any], *arguments: Any) -> bool:
-    """Whether the machine code of a dual function for such arguments is here or on disk."""
-    twin = compiled(function)
-    return not isinstance(twin, KernelDispatcher) or twin.is_made(tuple(numba.typeof(each) for each in arguments))
 
 
 def kept(function: F) -> F:

@@ -75,10 +75,8 @@ def expectation(value: Any, scale: float) -> Floats:
     scale
         b, positive, in the unit of the evaluations.
     """
-    # Imported late: players read this module with the evaluations, and need no scipy.
-    from scipy.special import expit
-
-    expected: Floats = expit(_checked_values(value) / _checked_scale(scale))
+    logs = np.logaddexp(0.0, -_checked_values(value) / _checked_scale(scale))
+    expected: Floats = np.exp(-logs)
     return expected
 
 
@@ -106,9 +104,7 @@ def result_distribution(value: Any, scale: float, drawishness: Any) -> ResultDis
     """
     values, alpha = _checked_values(value), _checked_drawishness(drawishness)
     # Expectation of the side that is not favoured: exact where 1 - E(|v|) would round to 0.
-    from scipy.special import expit
-
-    lesser = expit(-np.abs(values) / _checked_scale(scale))
+    lesser = np.exp(-np.logaddexp(0.0, np.abs(values) / _checked_scale(scale)))
     phi = 2 * lesser / (2 - alpha)
     draw, upset = alpha * phi, (1 - alpha) * phi
     favoured = values >= 0

@@ -3,11 +3,11 @@
 *As given* an evaluation keeps the scale and the drawishness that it comes with; what it lacks is fitted to the graded
 games (Ban 2012, section 3.2, algorithm 2, step 5). Ban leaves the choice of b to the reader. Since the grade is a
 likelihood, the b that grades an evaluation highest is the maximum-likelihood one, and so is a constant drawishness.
-Both are found together, as log b and the log odds of the drawishness, by bounded quasi-Newton steps (L-BFGS-B of scipy)
-with the analytic gradient, from the best point of a coarse grid. For a given drawishness the likelihood is concave in
-1 / b, so that the optimum in b is the only one. A correctness below the grade's floor counts as the floor here too:
-what is fitted is the grade that is printed. Without it a single evaluation of a hundred pawns in a lost game would
-decide b.
+Both are found together, as log b and the log odds of the drawishness, by bounded Newton steps with the analytic
+gradient (:func:`~glem.core.fitting.minimizing.newton.minimize_within`), from the best point of a coarse grid. For a
+given drawishness the likelihood is concave in 1 / b, so that the optimum in b is the only one. A correctness below the
+grade's floor counts as the floor here too: what is fitted is the grade that is printed. Without it a single evaluation
+of a hundred pawns in a lost game would decide b.
 
 *Recalibrated* evaluations compare like with like. They come with more or less of a calibration: log odds with a
 drawishness of their own that suited other games, probabilities that are too sure, pawns that mean nothing by
@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.evaluation.result_models import MOST_LOG_ODDS, Calibration, log_odds_of
+from glem.core.fitting.minimizing.newton import minimize_within
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 
 Floats = NDArray[np.float64]
@@ -276,8 +277,6 @@ def fit_scale(
     BadInputError
         No finite evaluation to fit to, or an argument out of range.
     """
-    from scipy.optimize import minimize
-
     values = np.asarray(value, np.float64)
     results = np.asarray(result)
     log_correctness(values[:1], results[:1], 1.0 if scale is None else scale, 0.5)
@@ -308,15 +307,8 @@ def fit_scale(
         bounds.append((math.log(size) - _WIDEST, math.log(size) + _WIDEST))
     if own is None:
         bounds.append((-MOST_LOG_ODDS, MOST_LOG_ODDS))
-    found = minimize(
-        likelihood.loss,
-        likelihood.start(size),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"ftol": 1e-15, "gtol": _TOLERANCE},
-    )
-    point = np.asarray(found.x, np.float64)
+    found = minimize_within(likelihood.loss, likelihood.start(size), bounds, _TOLERANCE)
+    point = found.point
     best_scale, best_alpha = likelihood.parameters(point)
     margin = 1e-3
     inside = [low + margin < place < high - margin for place, (low, high) in zip(point, bounds, strict=True)]
@@ -331,18 +323,16 @@ def fit_scale(
     if own is None and not inside[-1]:
         best_alpha = float(best_alpha > 0.5)
         remarks.append(f"the drawishness went to {best_alpha:g}")
-    # The line search gives up at the last digits; a gradient of nearly zero is what convergence means.
-    slope = np.abs(np.asarray(found.jac, np.float64))
-    converged = bool(found.success or (slope < 1e-6).all())
+    converged = found.slope < 1e-6
     if not converged:
-        remarks.append(f"the optimizer stopped early: {found.message}")
+        remarks.append(f"the fit stopped where the slope is still {found.slope:.2g}")
     return ScaleFit(
         scale=float(best_scale),
         drawishness=None if np.ndim(best_alpha) else float(best_alpha),
         scale_error=errors[0] * best_scale if scale is None else math.nan,
         drawishness_error=errors[-1] * best_alpha * (1 - best_alpha) if own is None else math.nan,
         fitted=fitted,
-        iterations=int(found.nit),
+        iterations=found.iterations,
         converged=converged and all(inside) and not separates,
         message="; ".join(remarks),
     )
@@ -406,8 +396,6 @@ def fit_calibration(
     is_slope_fitted
         Whether the slope is fitted, or stays.
     """
-    from scipy.optimize import minimize
-
     outcomes, least = favoured_outcomes(value, result), math.log(floor)
 
     def loss(point: Floats) -> tuple[float, Floats]:
@@ -420,19 +408,17 @@ def fit_calibration(
         return -float(np.maximum(logs, least).mean()), -slopes.mean(axis=1)
 
     size = math.log(float(np.sqrt(np.mean(value**2))) or 1.0)
-    found = minimize(
+    found = minimize_within(
         loss,
         [min(max(math.log(begin.scale), size - _WIDEST), size + _WIDEST), begin.level, begin.slope],
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[
+        [
             (size - _WIDEST, size + _WIDEST),
             (-MOST_LOG_ODDS, MOST_LOG_ODDS),
-            (0.0, None) if is_slope_fitted else (begin.slope, begin.slope),
+            (0.0, math.inf) if is_slope_fitted else (begin.slope, begin.slope),
         ],
-        options={"ftol": 1e-12, "gtol": 1e-8},
+        1e-8,
     )
-    return Calibration(math.exp(found.x[0]), float(found.x[1]), float(found.x[2]))
+    return Calibration(math.exp(found.point[0]), float(found.point[1]), float(found.point[2]))
 
 
 def parts_of_games(game: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

@@ -10,13 +10,13 @@ import numpy as np
 from attrs import define
 
 from glem.core.compiling.borrowed import Borrowed
-from glem.core.compiling.kernels import compiled, direct, is_made, translate
+from glem.core.compiling.kernels import compiled, direct
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game
 from glem.core.search.history import FOLLOW_UPS
-from glem.core.search.negascout import listed, negascout, score_by_table, settle, static_score_at
+from glem.core.search.negascout import negascout
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
 from glem.core.search.pruning import LATE_MOVES
 from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
@@ -444,28 +444,12 @@ class Searcher:
         arguments = self.rules, self.evaluator.operations, self.borrowed, position, *integers
         if self._is_ready:
             return int(self._kernel(*arguments))
-        self._translate_rules(position)
         score = int(self._kernel(*arguments))
         if not self.plain:
             self._kernel = direct(negascout, *arguments)
             self._enter_root = direct(_enter_root, arguments[1], self.borrowed, position)
         self._is_ready = True
         return score
-
-    def _translate_rules(self, position: Any) -> None:
-        """Begin with what a second process leaves that works at :meth:`translate_leaves`."""
-        rules, evaluator, integer = self.rules, self.evaluator.operations, np.int64(0)
-        if not self.plain and not is_made(negascout, rules, evaluator, self.borrowed, position, *[integer] * 4):
-            translate(score_by_table, rules, self.borrowed, position, *[integer] * 4)
-            translate(listed, rules, self.borrowed, position, integer)
-
-    def translate_leaves(self) -> None:
-        """Do a part of a compilation: the evaluation and quiescence; see :func:`.kernels.translate`."""
-        rules, evaluator, integer = self.rules, self.evaluator.operations, np.int64(0)
-        position = self.game.initial_position
-        translate(static_score_at, rules, evaluator, self.borrowed, position, integer)
-        if "tactical_moves" in rules:
-            translate(settle, rules, evaluator, self.borrowed, position, *[integer] * 3)
 
     def _variation(self) -> tuple[int, ...]:
         state = self.state

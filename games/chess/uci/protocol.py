@@ -73,7 +73,7 @@ class _Session:
         self._lines = 1
         self._overhead = _USUAL_OVERHEAD / _THOUSAND
         self._spec: PlayerSpec = engine.spec
-        self._preparation = _Preparation(engine, self._spec)
+        self._preparation = _Preparation(engine, self._spec, shows_wdl=False)
         self._owes_ready = False
 
         # What the reading thread and this one share.
@@ -232,9 +232,9 @@ class _Session:
                 self._conversation.think(preparation.wait)
                 if not preparation.done.is_set():
                     return False
-            if preparation.spec == self._spec:
+            if preparation.spec == self._spec and preparation.shows_wdl >= self._shows_wdl:
                 return True
-            self._preparation = _Preparation(self._engine, self._spec)
+            self._preparation = _Preparation(self._engine, self._spec, shows_wdl=self._shows_wdl)
             self._preparation.start()
 
     # --------------------------------------------------------------------------------------------- thinking
@@ -377,8 +377,9 @@ def _end_after(hit: threading.Event, seconds: float, stop: threading.Event) -> N
 class _Preparation:
     """Makes the player of a description, and its machine code, in a thread of its own."""
 
-    def __init__(self, engine: Engine, spec: PlayerSpec) -> None:
+    def __init__(self, engine: Engine, spec: PlayerSpec, *, shows_wdl: bool) -> None:
         self.spec = spec
+        self.shows_wdl = shows_wdl
         self.done = threading.Event()
         self.problem = ""
         self.log_odds = True
@@ -419,6 +420,8 @@ class _Preparation:
 
         engine, name = self._engine, self.spec.evaluation
         self.log_odds = load_searched(name, engine.game).link == LOGISTIC
+        if not self.shows_wdl:
+            return
         try:
             chances = ResultChances(engine.game, name, engine.calibration)
         except BadInputError as error:

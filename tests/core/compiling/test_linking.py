@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
 from glem.core.compiling.code_digest import plain
-from glem.core.compiling.kernels import LINKS, compiled, is_made, kept, kernel, translate
+from glem.core.compiling.kernels import LINKS, compiled, kept, kernel
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
@@ -88,7 +89,7 @@ def test_a_kernel_is_pickled_by_its_name() -> None:
 @linking
 def test_literal_arguments_share_one_specialization_without_machine_code_of_its_own() -> None:
     # Where the kernel is on disk, what it calls is not compiled for it.
-    translate(of_both_kinds, np.int64(3))
+    compiled(of_both_kinds).get_call_template((numba.int64,), {})
     assert compiled(of_both_kinds)(np.int64(3)) == 3 + 9
     assert len(inner_of(chosen).overloads) == 1
     twin: Any = compiled(chosen)
@@ -173,9 +174,9 @@ def test_a_translation_alone_is_no_kernel(tmp_path: Path, monkeypatch: pytest.Mo
     def doubled(value: Any) -> Any:
         return value + value
 
-    translate(doubled, np.int64(1))
+    twin: Any = compiled(doubled)
+    twin.get_call_template((numba.int64,), {})
     assert inner_of(doubled).overloads
-    assert not is_made(doubled, np.int64(1))
-    assert compiled(doubled)(np.int64(4)) == 8
-    assert is_made(doubled, np.int64(1))
-    translate(len, np.int64(1))  # No dual function: nothing to do.
+    assert not twin.overloads
+    assert twin(np.int64(4)) == 8
+    assert twin.overloads

@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of, mean_by_game
+from glem.core.grading.correctness import (
+    LEAST_CORRECTNESS,
+    GradingSettings,
+    grade_of,
+    mean_by_game,
+    student_quantile,
+)
 from tests.oracles import grading as oracle
 
 
@@ -83,3 +90,9 @@ def test_games_may_have_any_numbers() -> None:
 def test_wrong_settings_are_named(settings: dict[str, Any], text: str) -> None:
     with pytest.raises(BadInputError, match=text):
         GradingSettings(**settings)
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9, 0.975, 0.9995])
+def test_quantiles_are_those_of_scipy(share: float) -> None:
+    for freedom in (1, 5, 99, 100, 101, 1_000, 100_000):
+        assert student_quantile(freedom, share) == pytest.approx(float(stdtrit(freedom, share)), rel=1e-8)

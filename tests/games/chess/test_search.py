@@ -22,6 +22,10 @@ from tests.oracles.chess_boards import numbered_moves, random_game
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
+SEARCHED = """
+searcher = Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True))
+print(search(searcher, {!r}, 5).nodes)
+"""
 PAWNS = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 EVALUATOR = evaluator_of(load_value("piece-square", CHESS))
 
@@ -133,10 +137,8 @@ def test_kept_static_scores_are_those_of_the_evaluation(monkeypatch: pytest.Monk
 
 @pytest.mark.repeats
 def test_a_search_that_links_what_another_process_kept_is_the_same(tmp_path: Path) -> None:
-    program = (
-        "from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher, SearchSettings, search\n"
-        "searcher = Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True))\n"
-    )
+    program = "from tests.games.chess.test_search import *\n"
+    leaves = "LeafSearch(load_value('piece-square', CHESS)).leaves(column_of_one(CHESS.initial_position))\n"
     fen = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 9"
     found = [
         subprocess.check_output(
@@ -145,7 +147,7 @@ def test_a_search_that_links_what_another_process_kept_is_the_same(tmp_path: Pat
             cwd=Path(__file__).parents[3],
             text=True,
         )
-        for end in ("searcher.translate_leaves()\n", f"print(search(searcher, {fen!r}, 5).nodes)\n")
+        for end in (leaves, SEARCHED.format(fen))
     ]
     expected = search(Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True), plain=True), fen, 5)
     assert found == ["", f"{expected.nodes}\n"]
