@@ -159,14 +159,14 @@ def student_quantile(freedom: int, share: float) -> float:
         from scipy.special import stdtrit
 
         return float(stdtrit(freedom, share))
-    z = NormalDist().inv_cdf(share)
+    z: float = NormalDist().inv_cdf(share)
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
+    return z + sum((term / freedom**power for power, term in enumerate(terms, 1)), 0.0)
 
 
 def grade_of(

@@ -89,8 +89,9 @@ def test_a_kernel_is_pickled_by_its_name() -> None:
 @linking
 def test_literal_arguments_share_one_specialization_without_machine_code_of_its_own() -> None:
     # Where the kernel is on disk, what it calls is not compiled for it.
-    compiled(of_both_kinds).get_call_template((numba.int64,), {})
-    assert compiled(of_both_kinds)(np.int64(3)) == 3 + 9
+    whole: Any = compiled(of_both_kinds)
+    whole.get_call_template((numba.int64,), {})
+    assert whole(np.int64(3)) == 3 + 9
     assert len(inner_of(chosen).overloads) == 1
     twin: Any = compiled(chosen)
     assert not twin.overloads

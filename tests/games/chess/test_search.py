@@ -22,7 +22,15 @@ from tests.oracles.chess_boards import numbered_moves, random_game
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
+KEPT = """
+from glem.core.compiling.columns import column_of_one
+from glem.core.evaluation.named import load_value
+from glem.core.search.quiet import LeafSearch
+from glem.games.chess import CHESS
+LeafSearch(load_value("piece-square", CHESS)).leaves(column_of_one(CHESS.initial_position))
+"""
 SEARCHED = """
+from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher, SearchSettings, search
 searcher = Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True))
 print(search(searcher, {!r}, 5).nodes)
 """
@@ -137,17 +145,15 @@ def test_kept_static_scores_are_those_of_the_evaluation(monkeypatch: pytest.Monk
 
 @pytest.mark.repeats
 def test_a_search_that_links_what_another_process_kept_is_the_same(tmp_path: Path) -> None:
-    program = "from tests.games.chess.test_search import *\n"
-    leaves = "LeafSearch(load_value('piece-square', CHESS)).leaves(column_of_one(CHESS.initial_position))\n"
     fen = "r1bq1rk1/pp2bppp/2n1pn2/2pp4/3P1B2/2PBPN2/PP1N1PPP/R2QK2R w KQ - 0 9"
     found = [
         subprocess.check_output(
-            [sys.executable, "-c", program + end],
+            [sys.executable, "-c", program],
             env={**os.environ, "GLEM_CACHE_DIR": str(tmp_path)},
             cwd=Path(__file__).parents[3],
             text=True,
         )
-        for end in (leaves, SEARCHED.format(fen))
+        for program in (KEPT, SEARCHED.format(fen))
     ]
     expected = search(Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True), plain=True), fen, 5)
     assert found == ["", f"{expected.nodes}\n"]
