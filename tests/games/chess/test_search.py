@@ -23,11 +23,15 @@ from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
 KEPT = """
-from glem.core.compiling.columns import column_of_one
-from glem.core.evaluation.named import load_value
-from glem.core.search.quiet import LeafSearch
-from glem.games.chess import CHESS
-LeafSearch(load_value("piece-square", CHESS)).leaves(column_of_one(CHESS.initial_position))
+import numba, numpy as np
+from glem.core.compiling.kernels import compiled
+from glem.core.search.negascout import settle, static_score_at
+from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher
+searcher = Searcher(CHESS, EVALUATOR)
+for function, integers in ((static_score_at, 1), (settle, 3)):
+    arguments = searcher.rules, EVALUATOR.operations, searcher.borrowed, CHESS.initial_position
+    types = *map(numba.typeof, arguments), *[numba.int64] * integers
+    compiled(function).get_call_template(types, {})
 """
 SEARCHED = """
 from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher, SearchSettings, search
