@@ -12,6 +12,8 @@ import contextlib
 import os
 import signal
 import sys
+import threading
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,20 +25,23 @@ _OFF = "GLEM_NO_COMPILING_AHEAD"
 def compile_features_ahead(game: Game) -> None:
     """Let a second process make the machine code of features and phases, the first time only.
 
-    Not where there is one processor alone.
+    Not where there is one processor alone, nor where other threads may hold locks, which nobody would open in a fork.
     """
     from glem.core.compiling.cache_folder import cache_folder
     from glem.core.features.learning import has_learning, load_learning
 
     folder = cache_folder()
-    has_room = sys.platform == "linux" and (os.cpu_count() or 1) > 1
-    if folder is None or os.environ.get(_OFF) or not has_room or not has_learning(game.name):
+    can_fork = sys.platform == "linux" and (os.cpu_count() or 1) > 1 and threading.active_count() == 1
+    if folder is None or os.environ.get(_OFF) or not can_fork or not has_learning(game.name):
         return
     try:
         # Once, whatever comes of it. A folder as those of kernels, so that it is removed with them.
         digest = load_learning(game.name).features.operations.numba_type.digest
         (folder / f"ahead-{digest}-features").mkdir()
-        number = os.fork()
+        with warnings.catch_warnings():
+            # Python warns of the threads of libraries, which sleep.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            number = os.fork()
     except OSError:
         return
     if number:

@@ -25,6 +25,7 @@ def forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.delenv("GLEM_NO_COMPILING_AHEAD", raising=False)
     monkeypatch.setattr(compiling_ahead.sys, "platform", "linux")
     monkeypatch.setattr(compiling_ahead.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(compiling_ahead.threading, "active_count", lambda: 1)
     monkeypatch.setattr(compiling_ahead.os, "fork", fork, raising=False)
     monkeypatch.setattr(compiling_ahead.atexit, "register", lambda *_arguments: None)
     return made
@@ -43,6 +44,9 @@ def test_none_is_started_where_it_would_not_help(forks: list[int], monkeypatch: 
         compile_features_ahead(game)
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(compiling_ahead.sys, "platform", "win32")
+        compile_features_ahead(game)
+    with monkeypatch.context() as others:
+        others.setattr(compiling_ahead.threading, "active_count", lambda: 2)
         compile_features_ahead(game)
     monkeypatch.setenv("GLEM_NO_COMPILING_AHEAD", "1")
     compile_features_ahead(game)
