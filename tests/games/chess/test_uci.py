@@ -419,6 +419,10 @@ def test_win_draw_and_loss_are_told_on_demand_alone() -> None:
     assert not wdl_of(told(ResultsEngine("default"), SHOWN[1:]))
     first, *mates = wdl_of(told(ResultsEngine("default"), SHOWN))[-3:]
     assert mates == [(1000, 0, 0), (0, 0, 1000)]
+    # The player is ready when they are asked for.
+    late = told(ResultsEngine("default"), [SHOWN[1], "go depth 3", *SHOWN])
+    assert wdl_of(late)[-3:] == [first, *mates]
+    assert not wdl_of(late[: next(place for place, line in enumerate(late) if line.startswith("bestmove"))])
     default = load_evaluation("default", load_game("chess"))
     assert isinstance(default, ResultEvaluation)
     _, alpha = default.predict(column_of_one(from_board(_board("e2e4"))))
