@@ -1,1 +1,1 @@
-"""Ways to go downhill: conjugate gradient, descent as GLEM describes it, quasi-Newton, and Newton for a few parameters."""
+"""Ways to go downhill: conjugate gradient, descent as GLEM has it, quasi-Newton, and Newton for a few parameters."""
