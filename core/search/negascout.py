@@ -138,15 +138,17 @@ def final_value(rules: Any, state: Any, position: Any, ply: Any) -> Any:
 @kept
 def static_score_at(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any) -> Any:
     """Give the static score of a position whose game goes on."""
-    if state.scores_mask == np.uint64(0):
-        return np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
-    key = np.uint64(hash_key(rules, position))
-    place = np.int64(key & state.scores_mask)
-    known = state.scores[place]
-    if known != np.uint64(0) and (known ^ key) & ~_SCORE_BITS == np.uint64(0):
-        return np.int64(known & _SCORE_BITS) - np.int64(GREATEST_SCORE + 1)
+    is_kept: Any = state.scores_mask != np.uint64(0)
+    key, place = np.uint64(0), np.int64(0)
+    if is_kept:
+        key = np.uint64(hash_key(rules, position))
+        place = np.int64(key & state.scores_mask)
+        known = state.scores[place]
+        if known != np.uint64(0) and (known ^ key) & ~_SCORE_BITS == np.uint64(0):
+            return np.int64(known & _SCORE_BITS) - np.int64(GREATEST_SCORE + 1)
     score = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
-    state.scores[place] = key & ~_SCORE_BITS | np.uint64(score + np.int64(GREATEST_SCORE + 1))
+    if is_kept:
+        state.scores[place] = key & ~_SCORE_BITS | np.uint64(score + np.int64(GREATEST_SCORE + 1))
     return score
 
 
@@ -528,7 +530,7 @@ def negascout(
         is_high: Any = False
         if parameters.check_depths[first] >= np.int64(0):
             # The static score says which of the two bounds is worth a check.
-            is_high = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply)) >= beta
+            is_high = static_score_at(rules, evaluator, state, position, ply) >= beta
         for check in range(first, first + np.int64(CHECKS)):
             check_depth = parameters.check_depths[check]
             if check_depth < np.int64(0):
