@@ -12,7 +12,9 @@ types that the code was compiled for.
 import contextlib
 import fcntl
 import hashlib
+import importlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -23,6 +25,9 @@ from typing import Any
 from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
+
+_ARRAY_FUNCTIONS = "numba.np.arraymath"
+_LOOK = "ensure_blas"
 
 _LONGEST_WAIT = 120.0
 _WAIT = 0.01
@@ -114,6 +119,23 @@ def _alone_in(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _import_without_scipy() -> None:
+    """Import numba's array functions, which look whether there is a BLAS by importing the linear algebra of scipy.
+
+    That takes a tenth of a second, and hardly a kernel multiplies matrices. glem has scipy; where numba compiles a
+    product it looks again.
+    """
+    if _ARRAY_FUNCTIONS in sys.modules:
+        return
+    linalg = importlib.import_module("numba.np.linalg")
+    look = getattr(linalg, _LOOK)
+    setattr(linalg, _LOOK, lambda: None)
+    try:
+        setattr(importlib.import_module(_ARRAY_FUNCTIONS), _LOOK, look)
+    finally:
+        setattr(linalg, _LOOK, look)
+
+
 # --------------------------------------------------------------------------------------------- dispatcher
 
 
@@ -165,6 +187,8 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         if self._is_prepared:
             return
         self._is_prepared = True
+        with contextlib.suppress(ImportError, AttributeError):
+            _import_without_scipy()
         # Nothing is kept of a function typed at a prompt, which has no file whose changes numba could see, nor where a
         # version of numba writes its files in another way.
         with self._kept_in(self.py_func, self.purpose) as can_keep, contextlib.suppress(RuntimeError, AttributeError):

@@ -12,9 +12,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import chess
-import chess.engine
-
 from glem.core.errors import BadInputError
 from glem.core.game.game import ExternalPlayers
 from glem.core.game.protocols import ExternalScore, PlayerFailureError, ProgramOption
@@ -31,11 +28,14 @@ from glem.core.players.programs import (
 from glem.core.search.results import Limits
 from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
-from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 
 if TYPE_CHECKING:
+    import chess
+    import chess.engine
+
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock
+    from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 
 
 _PREFIX = "option."
@@ -69,6 +69,9 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngin
     BadInputError
         There is no such program, no limit, or an option makes no sense.
     """
+    # What talks to engines takes a while to load, and the game's description needs none of it.
+    from glem.games.chess.uci.external_engine import UciEngine
+
     if spec.limits == Limits():
         raise BadInputError(f"player {spec.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
     program = program_of(spec)
@@ -116,7 +119,9 @@ class _EngineUser:
         self, board: chess.Board, clock: Clock | None, game: object, stop: threading.Event | None = None
     ) -> EngineAnswer:
         """Ask the engine, and give it up after the time that it has and some more."""
-        limit = chess.engine.Limit(time=self._limits.seconds, depth=self._limits.depth, nodes=self._limits.nodes)
+        from chess.engine import Limit
+
+        limit = Limit(time=self._limits.seconds, depth=self._limits.depth, nodes=self._limits.nodes)
         if clock is not None:
             # The other side's clock is not known here; engines that look at it see their own.
             limit.white_clock = limit.black_clock = clock.remaining

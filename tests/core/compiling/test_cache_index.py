@@ -2,6 +2,8 @@
 
 import multiprocessing
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -76,3 +78,25 @@ def test_the_second_process_waits_until_the_first_has_left_or_died(tmp_path: Pat
 def test_where_no_lock_can_be_made_nobody_waits(tmp_path: Path) -> None:
     with one_process(tmp_path / "missing" / "making"):
         assert not list(tmp_path.iterdir())
+
+
+def test_kernels_import_no_linear_algebra_and_matrices_are_multiplied_nevertheless(tmp_path: Path) -> None:
+    program = """
+import sys
+import numba
+import numpy as np
+from glem.core.compiling.kernels import compiled, popcount
+
+def bits(board):
+    return popcount(board)
+
+assert compiled(bits)(np.uint64(7)) == 3
+assert "scipy.linalg" not in sys.modules
+matrix = np.arange(4.0).reshape(2, 2)
+assert (numba.njit(lambda one, other: one @ other)(matrix, matrix) == matrix @ matrix).all()
+assert "scipy.linalg" in sys.modules
+"""
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
