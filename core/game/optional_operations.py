@@ -227,6 +227,10 @@ def _may_stand(rules: Any, position: Any) -> Any:
     return not must_move(rules, position)
 
 
+def _gains(rules: Any, position: Any, move: Any) -> Any:
+    return gain(rules, position, move) > 0
+
+
 extra_plies = by_presence("extension", extension, _zero, np.int64)
 """Plies by which a move is searched deeper; 0 in a game without the operation."""
 
@@ -271,6 +275,9 @@ is_quiet_move = by_presence("is_quiet", is_quiet, _zero, bool)
 
 gain_of_move = by_presence("gain", gain, _most, np.int64)
 """What a tactical move takes at once; too much to rule any out in a game that does not tell."""
+
+is_taking_move = by_presence("gain", _gains, _zero, bool)
+"""Whether a move that is not quiet takes anything; False in a game that does not tell."""
 
 is_losing_move = by_presence("is_losing", is_losing, _zero, bool)
 """Whether the piece that a quiet move puts somewhere is lost there; False in a game that does not tell."""

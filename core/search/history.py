@@ -57,12 +57,15 @@ def _learn_of_move(state: Any, ply: Any, move: Any, bonus: Any) -> None:
             _learn(state.follow_ups, _follow_up(before, move, np.int64(distance)), bonus)
 
 
-def note_cutoff(state: Any, ply: Any, depth: Any, start: Any, place: Any) -> None:
-    """Remember the move at a place of ``state.moves``, which cut off, and those from ``start`` on, which did not."""
+def note_cutoff(state: Any, ply: Any, depth: Any, start: Any, place: Any, takes: Any) -> None:
+    """Remember the move at a place of ``state.moves``, which cut off, and those from ``start`` on, which did not.
+
+    One that takes something is no killer: its hint brings it forward without that.
+    """
     move = np.int64(state.moves[place])
     killer = ply * np.int64(KILLERS)
     killers = state.killers
-    if killers[killer] != move:
+    if not takes and killers[killer] != move:
         killers[killer + np.int64(1)] = killers[killer]
         killers[killer] = move
     if state.prunes == np.int64(0):

@@ -49,6 +49,7 @@ from glem.core.game.optional_operations import (
     is_losing_move,
     is_over_at_leaf,
     is_quiet_move,
+    is_taking_move,
     may_pass,
     moves_of_quiescence,
     must_play_to_hint,
@@ -583,11 +584,17 @@ def negascout(
         is_late: Any = (
             state.prunes != np.int64(0) and late > np.int64(0) and is_quiet_move(rules, position, move, after)
         )
+        reduction = np.int64(0)
+        if is_late:
+            reduction = reduction_of(state, ply, depth, late, move) - np.int64(is_open)
+            if static > -state.infinity and not improves:
+                reduction += np.int64(1)
         if is_late and static > -state.infinity and best > -state.proven:
+            near = max(depth - max(reduction, np.int64(0)), np.int64(1))
             is_far = (
-                depth <= FUTILE_DEPTH
+                near <= FUTILE_DEPTH
                 and state.swing > np.int64(0)
-                and static + futile_margin(state, depth) + state.swing <= alpha
+                and static + futile_margin(state, near) + state.swing // np.int64(2) <= alpha
             )
             if (
                 is_far
@@ -603,12 +610,7 @@ def negascout(
         if move == table_move:
             extra = max(extra, extra_of_best)
         below = min(depth - step + extra, np.int64(GREATEST_DEPTH))
-        reduction = np.int64(0)
-        if is_late:
-            reduction = reduction_of(state, ply, depth, late, move) - np.int64(is_open)
-            if static > -state.infinity and not improves:
-                reduction += np.int64(1)
-            reduction = max(min(reduction, below - np.int64(1)), np.int64(0))
+        reduction = max(min(reduction, below - np.int64(1)), np.int64(0))
         if place > start and depth < state.selectivity.depth_count:
             reduction = state.selectivity.reductions[depth * np.int64(LATEST + 1) + min(late, np.int64(LATEST))]
         is_scouted = place > start and (is_open or reduction > np.int64(0))
@@ -636,7 +638,12 @@ def negascout(
                         state.variation_lengths[ply + np.int64(1)] = 0
                     _note_variation(state, ply, move)
                 if score >= beta:
-                    note_cutoff(state, ply, depth, start, place)
+                    takes: Any = (
+                        state.prunes != np.int64(0)
+                        and not is_quiet_move(rules, position, move, after)
+                        and is_taking_move(rules, position, move)
+                    )
+                    note_cutoff(state, ply, depth, start, place, takes)
                     break
 
     if uses_table and ply > np.int64(0) and left_out < np.int64(0):

@@ -16,9 +16,9 @@ DEEPEST, LATEST = 63, 63
 
 NULL_DEPTH = np.int64(3)
 """Least depth at which a null move is tried."""
-FUTILE_DEPTH = np.int64(6)
-"""Greatest depth at which static scores alone may decide."""
-LATE_DEPTH = np.int64(4)
+FUTILE_DEPTH = np.int64(9)
+"""Greatest depth, that of a late move after its reduction, at which static scores alone may decide."""
+LATE_DEPTH = np.int64(8)
 """Greatest depth at which quiet moves behind so many others are left out."""
 REDUCED_DEPTH = np.int64(3)
 """Least depth at which late moves are reduced; deeper nodes without a move from the table are searched less deep."""

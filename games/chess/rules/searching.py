@@ -76,6 +76,12 @@ def quiet_checks(position: Position, moves: Any, start: int) -> int:
 
 
 def extension(before: Position, move: int, after: Position) -> int:
+    """One ply for a check that does not lose the piece."""
+    origin, target, _ = parts_of(np.int64(move))
+    return 1 if in_check(after) and keeps_material(before, origin, target) else 0
+
+
+def extension_of_checks(before: Position, move: int, after: Position) -> int:
     """One ply for a check."""
     return 1 if in_check(after) else 0
 
@@ -182,6 +188,10 @@ SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 """By operation name (``Game.search_functions``)."""
 
 QUIESCENCE: Mapping[str, Mapping[str, Callable[..., Any]]] = {
-    "captures-and-checks": {"tactical_moves": all_captures, "checking_moves": quiet_checks}
+    "captures-and-checks": {
+        "tactical_moves": all_captures,
+        "checking_moves": quiet_checks,
+        "extension": extension_of_checks,
+    }
 }
 """By name (``Game.quiescence``): that of Levene and Fenner (2009, section 3.1)."""

@@ -169,3 +169,14 @@ def test_values_are_those_of_negamax() -> None:
     for fen in ("8/1P4k1/8/8/8/2b5/8/5K2 w - - 3 50", "6k1/5ppp/8/8/8/8/r7/1R5K w - - 98 60"):
         found = search(searcher, fen, 2)
         assert found.score == value_of(CHESS, EVALUATOR, parse_position(fen), 2)
+
+
+@pytest.mark.parametrize(("move", "plies"), [("d1a4", 1), ("d1d7", 0), ("d1d2", 0)])
+def test_a_check_is_searched_deeper_unless_it_loses_the_piece(move: str, plies: int) -> None:
+    before = parse_position("4kn2/8/8/8/8/8/8/3QK3 w - - 0 1")
+    number = CHESS.parse_move(move)
+    after = CHESS.play(before, number)
+    assert CHESS.search_rules["extension"](before, number, after) == plies
+    # Levene and Fenner (2009, section 3.1) extend every check.
+    is_check = move != "d1d2"
+    assert CHESS.quiescence["captures-and-checks"]["extension"](before, number, after) == is_check
