@@ -44,7 +44,7 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     come late, and not at all where the static score is far too low next to the leaves.
 ``gain(position, move) -> int``
     What a tactical move takes at once, in pawns or whatever the evaluator's ``swing`` measures: the static score after
-    it is not much greater than this.
+    it is not much greater than this. Moves that take anything are no killers.
 ``is_losing(position, move) -> bool``
     Whether the piece that a quiet move puts somewhere is lost there.
 ``table_key(position) -> uint64``
