@@ -67,6 +67,8 @@ def main() -> None:
     parser.add_argument("--openings", type=int, default=500)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
+    if unknown := set(chosen.step) - set(_STEPS):
+        parser.error(f"there is no step {min(unknown)!r}; there are: {', '.join(_STEPS)}")
     table_header("step", "games", "W-D-L", "Elo", "sequential test")
     for step in chosen.step or _STEPS:
         with tempfile.TemporaryDirectory() as folder:
