@@ -252,8 +252,8 @@ class Game:
         Dual functions for searching single positions, by operation name. They may replace rules by faster ones of the
         same results (``legal_moves``, ``play``), and add those of :mod:`glem.core.game.optional_operations`.
     quiescence
-        By name, other functions ``tactical_moves`` and ``checking_moves``, by operation name: a player may ask for them
-        (``quiescence=NAME``) in place of the game's own, or where the game has none.
+        By name, other functions ``tactical_moves``, ``checking_moves`` and ``extension``, by operation name: a player
+        may ask for them (``quiescence=NAME``) in place of the game's own, or where the game has none.
     make_solver
         Optional ``(evaluator=None, table_mb=64) -> Solver``: exact values of positions near the end
         (:mod:`glem.core.game.solver`); the evaluator, if any, only orders moves. Without it, the search solves a

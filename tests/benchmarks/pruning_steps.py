@@ -1,4 +1,4 @@
-"""What each step of the selective search of chess is worth: the table of docs/explanation/search.md.
+"""What each step of the selective search of chess is worth beside the others (docs/explanation/search.md, Pruning).
 
     python -m tests.benchmarks.pruning_steps OPENINGS --nodes 5000 --openings 500 [STEP ...]
 
