@@ -36,6 +36,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in slow)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Keep bytes out of a test's name: an archive's hold the time, and two processes must collect equal names."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep a file in one process, which makes the fixtures of its module and compiles its games."""
