@@ -59,8 +59,7 @@ def check_labeller(spec: PlayerSpec) -> None:
     """Raise :class:`BadInputError` for a player that cannot label positions."""
     if spec.kind != SEARCH:
         raise BadInputError(f"{spec.name!r} does not search; labels need an evaluation file with depth= or nodes=")
-    if spec.limits.seconds is not None or spec.limits.clock is not None:
-        raise BadInputError(f"{spec.name!r} searches by the clock: its labels could not be made again; use depth=")
+    spec.check_repeatable("its labels could not be made again")
     if spec.result_from:
         raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
 

@@ -74,11 +74,7 @@ class GenerationSettings:
         if self.games_per_file < 1:
             raise BadInputError(f"a file must hold at least one game, got {self.games_per_file}")
         for player in self.players:
-            if player.limits.seconds is not None or player.limits.clock is not None:
-                raise BadInputError(
-                    f"player {player.name!r} plays against the clock: its games could not be made again; "
-                    "limit its depth or nodes"
-                )
+            player.check_repeatable("its games could not be made again")
 
 
 @define(frozen=True)

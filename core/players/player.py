@@ -34,7 +34,8 @@ class MoveChoice:
         How often the player's program failed over this move and was started anew.
     processor_seconds
         Processor time: of an external program with its children and with what it did since its last move; None where
-        nobody measured it.
+        nobody measured it. What a player of this process gives is that of further threads; a match adds the time of
+        its own.
     """
 
     move: int

@@ -86,6 +86,8 @@ class PlayerSpec:
         Name of one of :attr:`Game.quiescence <glem.core.game.game.Game.quiescence>`; "" for the game's own, if any.
     table_mb
         Size of the transposition table and of the solver's, in MiB.
+    threads
+        Threads that search a position together (:class:`~glem.core.search.searcher.SearchSettings`).
     seed
         Of random choices.
     options
@@ -104,6 +106,7 @@ class PlayerSpec:
     probcut: str = ""
     quiescence: str = ""
     table_mb: int = 16
+    threads: int = 1
     seed: int = 0
     options: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs)
     digest: str = ""
@@ -117,6 +120,7 @@ class PlayerSpec:
             ("solve", self.solve_from, 0),
             ("result", self.result_from, 0),
             ("table", self.table_mb, 1),
+            ("threads", self.threads, 1),
             ("seed", self.seed, 0),
         ):
             if value is not None and value < least:
@@ -138,6 +142,14 @@ class PlayerSpec:
         # Whether a program of others needs one, its protocol knows.
         if self.kind == SEARCH and self.limits == Limits():
             raise BadInputError(f"player {self.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
+
+    def check_repeatable(self, why: str) -> None:
+        """Raise :class:`BadInputError` for a player that may choose otherwise the next time; say why that is bad."""
+        limits = self.limits
+        if limits.seconds is not None or limits.clock is not None:
+            raise BadInputError(f"player {self.name!r} goes by the clock: {why}; limit its depth or nodes")
+        if self.threads > 1:
+            raise BadInputError(f"player {self.name!r} searches with several threads: {why}; leave threads= out")
 
     def resolved(self, game: Game) -> PlayerSpec:
         """Check that the player can be made, and note a digest of its data.
@@ -198,7 +210,8 @@ class PlayerSpec:
         """Everything that determines the player's moves, as plain JSON values."""
         value = attrs.asdict(self)
         # Records from before there were such options go on.
-        return {name: item for name, item in value.items() if item or name not in ("options", "quiescence")}
+        usual = {"options": [], "quiescence": "", "threads": 1}
+        return {name: item for name, item in value.items() if item != usual.get(name)}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PlayerSpec:
@@ -308,6 +321,7 @@ _OPTIONS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "probcut": ("probcut", _path, "off, on, default or a file"),
     "quiescence": ("quiescence", str, "a name of the game's"),
     "table": ("table_mb", _whole, "MiB"),
+    "threads": ("threads", _whole, "a number of threads"),
     "seed": ("seed", _whole, "a number"),
     "depth": ("depth", _whole, "a number of plies"),
     "nodes": ("nodes", _whole, "a number of positions"),
@@ -327,9 +341,9 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
         Comma-separated ``option=value``: ``name``, ``kind``, ``evaluation``, ``depth``, ``nodes``, ``seconds`` (a
         move), ``clock`` (seconds a game, ``60+0.5`` with an increment), ``solve`` and ``result`` (moves left from which
         on positions are solved exactly or for win, draw and loss), ``probcut`` (a file, ``default``, or ``off`` for
-        full-width search), ``quiescence`` (a name of the game's), ``table`` (MiB), ``seed``. The first one may be a
-        kind, an evaluation or a program of others alone; a program may have further options, which its protocol reads.
-        A path with a comma stands in quotes.
+        full-width search), ``quiescence`` (a name of the game's), ``table`` (MiB), ``threads``, ``seed``. The first
+        one may be a kind, an evaluation or a program of others alone; a program may have further options, which its
+        protocol reads. A path with a comma stands in quotes.
     limits
         Limits of a searching player that names none of its own.
 

@@ -73,6 +73,7 @@ class Thinker:
             probcut=spec.load_probcut(game),
             quiescence=spec.quiescence,
             pruning=spec.selective,
+            threads=spec.threads,
         )
         self.searcher = Searcher(game, self.evaluator, settings)
         self._solver: Solver | None = None
@@ -149,6 +150,7 @@ class Thinker:
             seconds=time.perf_counter() - begin,
             # Where all moves lose, the search still knows which makes it hardest for the opponent.
             result=-1 if solution is not None and solution.exact else None,
+            processor_seconds=self.searcher.helper_seconds,
         )
 
     def _shared(self, clock: Clock, position: Any) -> Clock:

@@ -6,6 +6,8 @@ from attrs import define
 
 from glem.core.errors import BadInputError
 
+MOST_THREADS = 1024
+"""Threads that search a position together."""
 MOVES_TO_GO = 20
 _SPARE_MOVES = 2
 _INCREMENT_SHARE = 0.75

@@ -3,9 +3,11 @@
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import attrs
 import numpy as np
 from attrs import define
 
@@ -19,7 +21,7 @@ from glem.core.search.history import FOLLOW_UPS
 from glem.core.search.negascout import negascout
 from glem.core.search.probcut import FULL_WIDTH, ProbCut
 from glem.core.search.pruning import LATE_MOVES
-from glem.core.search.results import Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
+from glem.core.search.results import MOST_THREADS, Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
 from glem.core.search.table import AGES, ERAS, GREATEST_SCORE, new_table
 from glem.core.tasks.stop import Stop
@@ -88,6 +90,9 @@ class SearchSettings:
     pruning
         Whether null moves, reductions of late quiet moves and static scores may end searches early, where the game has
         the operations (:mod:`glem.core.game.optional_operations`).
+    threads
+        Threads that search a position together: all search all of it, and what one stores in the table saves another
+        its work ("lazy SMP", as Cheng 2013 called it in CCC's forum). With several, what is found depends on chance.
     """
 
     table_mb: int = 16
@@ -96,8 +101,11 @@ class SearchSettings:
     order_depth: int | None = None
     quiescence: str = ""
     pruning: bool = False
+    threads: int = 1
 
     def __attrs_post_init__(self) -> None:
+        if not 1 <= self.threads <= MOST_THREADS:
+            raise BadInputError(f"1 to {MOST_THREADS} threads search, got {self.threads}")
         if not 0 <= self.table_mb <= 1 << 20:
             raise BadInputError(f"the search's table must take 0 to {1 << 20} MB, got {self.table_mb}")
         for name, value in (("aspiration", self.aspiration), ("order_depth", self.order_depth)):
@@ -137,17 +145,25 @@ class Searcher:
         How to search.
     plain
         Run the same functions as plain Python: same scores, variations and nodes, thousands of times slower.
+    shared
+        Memory of another searcher of equal settings, whose table this one is to fill.
     """
 
     def __init__(
-        self, game: Game, evaluator: Evaluator, settings: SearchSettings | None = None, *, plain: bool = False
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        settings: SearchSettings | None = None,
+        *,
+        plain: bool = False,
+        shared: SearchState | None = None,
     ) -> None:
         self.game = game
         self.evaluator = evaluator
         self.settings = SearchSettings() if settings is None else settings
         self.plain = plain
         self.rules = game.search_rules_with(self.settings.quiescence)
-        self.state = self._new_state()
+        self.state = self._new_state(shared)
         """Memory of the searches, for those who call the kernel themselves."""
         self.clear()
         self.borrowed: Any = self.state if plain else Borrowed(self.state)
@@ -156,8 +172,18 @@ class Searcher:
         self._is_ready = False
         # As plain Python it takes longer than a search of one ply.
         self._enter_root: Callable[..., None] = _enter_root if plain else compiled(_enter_root)
+        self._first_depth = 1
+        alone = attrs.evolve(self.settings, threads=1)
+        self._helpers = [
+            Searcher(game, evaluator, alone, plain=plain, shared=self.state) for _ in range(1, self.settings.threads)
+        ]
+        for helper in self._helpers[::2]:
+            # Half of them are one iteration ahead, else all would search the same at the same time.
+            helper._first_depth = 2
+        self.helper_seconds = 0.0
+        """Processor time that the other threads of the last search took."""
 
-    def _new_state(self) -> SearchState:
+    def _new_state(self, shared: SearchState | None) -> SearchState:
         game, evaluator, settings = self.game, self.evaluator, self.settings
         result_only = evaluator.result_only or max(map(abs, game.score_bounds)) <= 1
         limit = int(evaluator.limit)
@@ -171,8 +197,11 @@ class Searcher:
             )
         if game.move_count > _MOST_MOVES:
             raise BadInputError(f"{game.title} has {game.move_count} moves; the search's table takes {_MOST_MOVES}")
-        table = new_table(settings.table_mb)
-        scores = np.zeros(_KEPT_SCORES if evaluator.keeps_scores and settings.table_mb else 1, np.uint64)
+        if shared is None:
+            table = new_table(settings.table_mb)
+            scores = np.zeros(_KEPT_SCORES if evaluator.keeps_scores and settings.table_mb else 1, np.uint64)
+        else:
+            table, scores = shared.table, shared.scores
         prunes = settings.pruning and "null_move" in self.rules
         table_depth = _MOST_DEPTH * 4
         if settings.table_mb:
@@ -281,11 +310,18 @@ class Searcher:
         began = time.monotonic_ns()
         root = self._root(position, lines, window, exclude)
         state = self.state
+        if limits.nodes is not None and self._helpers:
+            limits = attrs.evolve(limits, nodes=max(1, limits.nodes // self.settings.threads))
         self._begin(root, limits, began, previous, stop)
         if not root.choices:
             return self._final_result(position, began)
         result: SearchResult | None = None
-        with contextlib.nullcontext() if stop is None else stop.relayed(state.stop):
+        with (
+            contextlib.nullcontext() if stop is None else stop.relayed(state.stop),
+            self._helped(
+                position, limits.nodes, lines=lines, previous=previous, window=window, exclude=exclude
+            ) as found,
+        ):
             for depth in self._depths(root, limits):
                 result = self._iterate(root, depth, result, began)
                 if result.stopped:
@@ -295,7 +331,42 @@ class Searcher:
                 if self._is_settled(root, result, limits):
                     break
         assert result is not None  # there is a first iteration
+        if result.stopped and found:
+            deepest = max(result, *found, key=lambda each: each.depth)
+            result = self._result(root, deepest.lines, deepest.depth, began)
         return result
+
+    @contextlib.contextmanager
+    def _helped(self, position: Any, nodes: int | None, **more: Any) -> Iterator[list[SearchResult]]:
+        """Let the other threads search the same position as long as the block lasts, and then list what they found."""
+        found: list[SearchResult] = []
+        self.helper_seconds = 0.0
+        if not self._helpers:
+            yield found
+            return
+        end = Stop()
+        age, era = self.state.counters[[AT.AGE, AT.ERA]]
+        for helper in self._helpers:
+            if not helper._is_ready:
+                # One after the other: they load the same machine code.
+                helper.search(position, Limits(depth=2))
+            # Its own beginning counts on to this search's age.
+            helper.state.counters[[AT.AGE, AT.ERA, AT.NODES]] = (age - 1) % AGES, era, 0
+
+        def help_by(helper: Searcher) -> tuple[SearchResult, float]:
+            began = time.thread_time()
+            return helper.search(position, Limits(nodes=nodes), stop=end, **more), time.thread_time() - began
+
+        with ThreadPoolExecutor(len(self._helpers), "search") as executor:
+            running = [executor.submit(help_by, helper) for helper in self._helpers]
+            try:
+                yield found
+            finally:
+                end.set()
+            for each in running:
+                result, seconds = each.result()
+                found.append(result)
+                self.helper_seconds += seconds
 
     def _root(self, position: Any, lines: int, window: tuple[int, int] | None, exclude: Sequence[int]) -> _Root:
         infinity = int(self.state.infinity)
@@ -349,12 +420,13 @@ class Searcher:
     def _depths(self, root: _Root, limits: Limits) -> Iterable[int]:
         """Depths of the iterations."""
         most = _MOST_DEPTH if limits.depth is None else min(limits.depth, _MOST_DEPTH)
+        first = self._first_depth
         if root.plies_left is None or most < root.plies_left:
-            return range(1, most + 1)
-        last = max(1, root.plies_left)
+            return range(first, most + 1)
+        last = max(first, root.plies_left)
         if self.settings.probcut is None or limits.depth is not None:
-            return range(1, last + 1)
-        return *range(1, last + _BEYOND_END + 1), last + int(self.state.selectivity.depth_count)
+            return range(first, last + 1)
+        return *range(first, last + _BEYOND_END + 1), last + int(self.state.selectivity.depth_count)
 
     def _earlier(self, position: Any, previous: Sequence[Any]) -> Sequence[Any]:
         """Earlier positions that may occur again after the root."""
@@ -493,7 +565,7 @@ class Searcher:
             lines=lines,
             depth=depth - max(0, beyond),
             selective_depth=int(counters[AT.DEEPEST]),
-            nodes=int(counters[AT.NODES]),
+            nodes=sum(int(each.state.counters[AT.NODES]) for each in (self, *self._helpers)),
             seconds=(time.monotonic_ns() - began) / _BILLION,
             stopped=stopped,
             proven=is_whole and not stopped,

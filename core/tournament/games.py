@@ -273,7 +273,7 @@ def play_game(task: GameTask) -> PlayedGame:
         if task.exploration and not choice.exact and choice.result is None:
             choice = _explored(task, side, position, len(previous), choice)
         seconds = time.perf_counter() - begin
-        spent: float | None = time.thread_time() - processor_begin
+        spent: float | None = time.thread_time() - processor_begin + (choice.processor_seconds or 0.0)
         if choice.move not in legal:
             name, text = players[side].name, task.game.format_position(position)
             raise GlemError(f"game {task.number}: {name} chose move {choice.move}, which is illegal in {text}")

@@ -178,11 +178,9 @@ class OpeningJudge:
     window: float
 
     def __attrs_post_init__(self) -> None:
-        limits = self.player.limits
         if self.player.kind != SEARCH:
             raise BadInputError(f"player {self.player.name!r} does not search; openings are judged by a search")
-        if limits.seconds is not None or limits.clock is not None:
-            raise BadInputError(f"player {self.player.name!r} judges by time; give depth= or nodes= for equal openings")
+        self.player.check_repeatable("its openings could not be chosen again")
         if not self.window > 0:
             raise BadInputError(f"the window of near-even openings must be positive, got {self.window}")
 

@@ -49,6 +49,7 @@ _THINKING = (
     ),
     flag("--full-width", "Prune nothing selectively."),
     table_mb,
+    count("--threads", 1, "Threads that search a position together; what they find depends on chance."),
 )
 
 

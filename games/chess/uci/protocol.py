@@ -21,7 +21,7 @@ from glem.core.errors import BadInputError, GlemError, __version__
 from glem.core.game.protocols import Protocol
 from glem.core.game.whole_numbers import read_whole_number
 from glem.core.players.protocols.conversation import Conversation, Interruption
-from glem.core.search.results import Limits, usual_seconds
+from glem.core.search.results import MOST_THREADS, Limits, usual_seconds
 from glem.core.tasks.stop import Stop
 from glem.games.chess.boards import move_number, move_of
 from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
@@ -158,7 +158,7 @@ class _Session:
             "id author the authors of glem",
             f"option name Hash type spin default {spec.table_mb} min 1 max {_MOST_TABLE_MB}",
             "option name Clear Hash type button",
-            "option name Threads type spin default 1 min 1 max 1",
+            f"option name Threads type spin default {spec.threads} min 1 max {MOST_THREADS}",
             "option name Ponder type check default false",
             f"option name MultiPV type spin default 1 min 1 max {_MOST_LINES}",
             f"option name Move Overhead type spin default {_USUAL_OVERHEAD} min 0 max {_MOST_OVERHEAD}",
@@ -192,7 +192,8 @@ class _Session:
         elif known == "clear hash":
             self._is_new_game = True
         elif known == "threads":
-            read_whole_number(value, f"option {name}", 1, 1)
+            threads = read_whole_number(value, f"option {name}", 1, MOST_THREADS)
+            self._spec = attrs.evolve(self._spec, threads=threads)
         elif known == "ponder":
             _truth(name, value)
         else:

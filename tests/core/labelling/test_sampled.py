@@ -241,6 +241,7 @@ def test_the_rest_is_done_after_an_interruption(mobility: str, tmp_path: Path) -
     [
         ("random", "does not search"),
         ("default,seconds=1", "by the clock"),
+        ("default,depth=1,threads=2", "with several threads: its labels"),
         ("default,depth=2,result=9", "win, draw and loss"),
     ],
 )

@@ -93,7 +93,7 @@ def test_a_number_of_positions_takes_the_fewest_files(tmp_path: Path, workers: i
         ({"players": ()}, "one player or two"),
         ({"seed": -1}, "32 bits"),
         ({"games_per_file": 0}, "at least one game"),
-        ({"players": (parse_player("default,seconds=1"),)}, "against the clock"),
+        ({"players": (parse_player("default,seconds=1"),)}, "by the clock"),
     ],
 )
 def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None:

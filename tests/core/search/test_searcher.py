@@ -220,6 +220,41 @@ def test_the_last_iteration_searches_to_the_end_of_the_game(othello, searcher):
         assert found.score % 100 == 0
 
 
+def test_several_threads_find_what_one_finds(othello, searcher):
+    many = Searcher(othello, MOBILITY, SearchSettings(threads=3))
+    for position in random_positions(othello, 6, range(50, 54), seed=5):
+        # Its own era is what the others must find and write too.
+        many.clear()
+        alone, found = searcher.search(position, Limits(), lines=2), many.search(position, Limits(), lines=2)
+        assert [line.score for line in found.lines] == [line.score for line in alone.lines]
+        assert (found.depth, found.proven) == (alone.depth, True)
+        assert many.helper_seconds > 0
+    for nodes in (1, 300, 30_000):
+        found = many.search(othello.initial_position, Limits(nodes=nodes))
+        assert found.move in dict(children_of(othello, othello.initial_position))
+        assert found.stopped
+        assert found.nodes <= max(nodes, 3)
+    stop = Stop()
+    threading.Timer(0.05, stop.set).start()
+    found = many.search(othello.initial_position, Limits(depth=60), stop=stop)
+    assert found.stopped
+    assert found.depth > 2
+
+
+def test_what_ends_one_thread_ends_all(othello, monkeypatch):
+    many = Searcher(othello, MOBILITY, SearchSettings(threads=3))
+    many.search(othello.initial_position, Limits(depth=2))
+
+    def fail(*_: Any) -> None:
+        raise MemoryError("full")
+
+    with pytest.raises(MemoryError):
+        many.search(othello.initial_position, Limits(), on_iteration=fail)
+    monkeypatch.setattr(many._helpers[1], "_iterate", fail)
+    with pytest.raises(MemoryError):
+        many.search(othello.initial_position, Limits(depth=4))
+
+
 def test_a_single_move_is_searched_too_but_takes_no_time(othello, searcher):
     chosen = [
         position
@@ -308,3 +343,5 @@ def test_wrong_arguments_are_explained(othello, searcher):
         SearchSettings(table_mb=-1)
     with pytest.raises(BadInputError, match="aspiration"):
         SearchSettings(aspiration=-1)
+    with pytest.raises(BadInputError, match="1 to 1024 threads"):
+        SearchSettings(threads=0)

@@ -134,7 +134,7 @@ def test_bad_arguments(othello: Game, tmp_path: Path, path: Path) -> None:
         read_openings(othello, path, format="pgn")
     for text, window, message in (
         ("random", 0.4, "'random' does not search"),
-        ("model.npz,seconds=1", 0.4, "judges by time"),
+        ("model.npz,seconds=1", 0.4, "by the clock"),
         ("model.npz,depth=2", 0.0, "window"),
     ):
         with pytest.raises(BadInputError, match=message):

@@ -91,9 +91,12 @@ def test_bad_texts_of_players_say_what_is_wrong(text: str, message: str) -> None
 
 
 def test_specs_survive_pickle_and_json() -> None:
-    spec = parse_player("name=A,evaluation=m.npz,clock=60+1,nodes=5,solve=14,probcut=off")
-    assert pickle.loads(pickle.dumps(spec)) == spec
-    assert PlayerSpec.from_json(spec.to_json()) == spec
+    text = "name=A,evaluation=m.npz,clock=60+1,nodes=5,solve=14,probcut=off"
+    for spec in (parse_player(text), parse_player(f"{text},threads=3")):
+        assert pickle.loads(pickle.dumps(spec)) == spec
+        assert PlayerSpec.from_json(spec.to_json()) == spec
+    # Runs that began before there were threads go on.
+    assert "threads" not in parse_player(text).to_json()
     with pytest.raises(BadInputError, match="no description"):
         PlayerSpec.from_json({"name": "A"})
 

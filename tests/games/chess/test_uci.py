@@ -245,10 +245,11 @@ def test_a_player_that_does_not_search() -> None:
     assert chess.Move.from_uci(answers[1].split()[1]) in chess.Board().legal_moves
 
 
-def test_the_table_is_changed_before_the_search() -> None:
+@pytest.mark.parametrize(("option", "field"), [("Hash", "table_mb"), ("Threads", "threads")])
+def test_table_and_threads_are_changed_before_the_search(option: str, field: str) -> None:
     engine = FakeEngine()
-    told(engine, ["setoption name Hash value 7", "isready", "position startpos", "go depth 1", "quit"])
-    assert engine.spec == attrs.evolve(SPEC, table_mb=7)
+    told(engine, [f"setoption name {option} value 7", "isready", "position startpos", "go depth 1", "quit"])
+    assert engine.spec == attrs.evolve(SPEC, **{field: 7})
 
 
 # --------------------------------------------------------------------------------------- while it thinks
