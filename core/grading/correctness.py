@@ -9,6 +9,7 @@ which with one position a game is the usual error of a mean.
 """
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -149,16 +150,32 @@ def mean_by_game(
     return mean, math.sqrt(games / (games - 1) * float(deviations @ deviations)) / total, games
 
 
-def student_quantile(freedom: int, share: float) -> float:
-    """Quantile of Student's t with so many degrees of freedom.
+def _within(angle: float, freedom: int) -> float:
+    """Chance that Student's t lies within ``sqrt(freedom) * tan(angle)`` of 0 (Abramowitz and Stegun 1964, 26.7.3-4)."""
+    cosine, odd = math.cos(angle), freedom % 2
+    term = total = (cosine if freedom > 1 else 0.0) if odd else 1.0
+    for place in range(2 + odd, freedom, 2):
+        term *= cosine * cosine * (place - 1) / place
+        total += term
+    chance = math.sin(angle) * total
+    return 2 / math.pi * (angle + chance) if odd else chance
 
-    With many it is a series in their inverse about that of the normal distribution (Fisher and Cornish 1960), which
-    saves the import of scipy; it errs by less than 1e-8 of it.
+
+@lru_cache
+def student_quantile(freedom: int, share: float) -> float:
+    """Quantile of Student's t with so many degrees of freedom, of a share from 0.5 on; errs by less than 1e-8 of it.
+
+    Own code, since importing scipy's takes a sixth of the time of a small grading.
     """
     if freedom < _MANY:
-        from scipy.special import stdtrit
-
-        return float(stdtrit(freedom, share))
+        wanted, angle, step = 2 * share - 1, 0.0, 1.0
+        density = 2 * math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+        # The chance is concave in the angle, so that Newton's steps come near from below.
+        while step > 1e-15 * angle:
+            step = (wanted - _within(angle, freedom)) / (density * math.cos(angle) ** (freedom - 1))
+            angle += step
+        return math.sqrt(freedom) * math.tan(angle)
+    # A series in the inverse about the normal distribution's (Fisher and Cornish 1960).
     z: float = NormalDist().inv_cdf(share)
     terms = (
         (z**3 + z) / 4,

@@ -92,7 +92,7 @@ def test_wrong_settings_are_named(settings: dict[str, Any], text: str) -> None:
         GradingSettings(**settings)
 
 
-@pytest.mark.parametrize("share", [0.6, 0.9, 0.975, 0.9995])
+@pytest.mark.parametrize("share", [0.5, 0.51, 0.6, 0.9, 0.975, 0.9995])
 def test_quantiles_are_those_of_scipy(share: float) -> None:
-    for freedom in (1, 5, 99, 100, 101, 1_000, 100_000):
+    for freedom in (*range(1, 102), 1_000, 100_000):
         assert student_quantile(freedom, share) == pytest.approx(float(stdtrit(freedom, share)), rel=1e-8)
