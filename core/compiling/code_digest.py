@@ -25,9 +25,10 @@ _known_digests: dict[frozenset[str], str] = {}
 # numba's cache key knows numba's and Python's versions; these packages are not compiled from source here.
 _WORLD = sys.stdlib_module_names - {"__main__"} | {"llvmlite", "numba", "numpy", "scipy"}
 
-# Found anywhere in a line, since an import can follow a colon or a semicolon. A match inside a string only
+# Found anywhere in a line, since an import can follow a colon or a semicolon. A match inside a string or a comment only
 # adds a module to the digest or names none.
-_IMPORT = re.compile(r"(?:\bfrom[ \t]*(?P<source>\.*[\w.]*)[ \t]*)?\bimport\b[ \t]*(?P<names>\([^)]*\)|[^\n;]*)")
+_SOURCE = re.compile(r"\bfrom[ \t]*(\.*[\w.]*)[ \t]*$")
+_IMPORT = re.compile(r"import\b[ \t]*(\((?:[^)#]|#[^\n]*)*\)|[^\n;]*)")
 _COMMENT = re.compile(r"#[^\n]*")
 _NAME = re.compile(r"[\w.]+")
 
@@ -66,18 +67,27 @@ def _source_file(name: str) -> Path | None:
 def _imported_names(text: str, module: str, is_package: bool) -> set[str]:
     """Names of modules that a source text may import; names that are no modules are sorted out later."""
     found: set[str] = set()
-    for match in _IMPORT.finditer(_COMMENT.sub("", text).replace("\\\n", " ")):
-        if match["source"] is None:
-            found.update(part.split()[0] for part in match["names"].split(",") if part.split())
-            continue
-        source = match["source"]
-        if source.startswith("."):
-            dots = len(source) - len(source.lstrip("."))
-            base = module.split(".")
-            base = base[: len(base) - dots + (1 if is_package else 0)]
-            source = ".".join([*base, source[dots:]]).strip(".")
-        found.add(source)
-        found.update(f"{source}.{name}" for name in _NAME.findall(match["names"]) if "." not in name)
+    text = text.replace("\\\n", " ")
+    # To search for the word and to look around it there takes a tenth of the time of one expression for all.
+    place = text.find("import")
+    while place >= 0:
+        match = _IMPORT.match(text, place)
+        if match is not None:
+            head = text[text.rfind("\n", 0, place) + 1 : place]
+            names = _COMMENT.sub("", match[1])
+            before = _SOURCE.search(head)
+            if before is not None:
+                source = before[1]
+                if source.startswith("."):
+                    dots = len(source) - len(source.lstrip("."))
+                    base = module.split(".")
+                    base = base[: len(base) - dots + (1 if is_package else 0)]
+                    source = ".".join([*base, source[dots:]]).strip(".")
+                found.add(source)
+                found.update(f"{source}.{name}" for name in _NAME.findall(names) if "." not in name)
+            elif not re.search(r"\w$", head):
+                found.update(part.split()[0] for part in names.split(",") if part.split())
+        place = text.find("import", place + 1 if match is None else match.end())
     return found
 
 

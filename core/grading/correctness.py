@@ -151,7 +151,7 @@ def mean_by_game(
 
 
 def _within(angle: float, freedom: int) -> float:
-    """Chance that Student's t lies within ``sqrt(freedom) * tan(angle)`` of 0 (Abramowitz and Stegun 1964, 26.7.3-4)."""
+    """Chance that Student's t is within ``sqrt(freedom) * tan(angle)`` of 0 (Abramowitz, Stegun 1964, 26.7.3-4)."""
     cosine, odd = math.cos(angle), freedom % 2
     term = total = (cosine if freedom > 1 else 0.0) if odd else 1.0
     for place in range(2 + odd, freedom, 2):
