@@ -97,9 +97,7 @@ class Thinker:
         """Do nothing: tables go with the thinker."""
 
     def warm_up(self) -> None:
-        """Compile, or load, all machine code before a clock runs, and get the table's memory from the system."""
-        # Zeroed pages come when they are first written to: a millisecond a megabyte, of the first move's time.
-        self.searcher.state.table[:] = 0
+        """Compile, or load, all machine code before a clock runs."""
         self.searcher.search(self.game.initial_position, Limits(depth=1))
         if self._solver is not None:
             # Far from the end, where solvers use all of their code.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import overload_of
-from glem.core.compiling.vectors import aligned_words
+from glem.core.compiling.vectors import resident_words
 
 LOWER_BOUND = 1
 """The value is at least the score."""
@@ -51,7 +51,7 @@ _LOW_2 = np.uint64(3)
 def new_table(megabytes: int) -> NDArray[np.uint64]:
     """Empty table: a uint64 array of a power of two of buckets in at most so many megabytes; one bucket for 0."""
     buckets = max(1, megabytes * _MEGABYTE // (8 * _BUCKET_WORDS))
-    return aligned_words(_BUCKET_WORDS << (buckets.bit_length() - 1))
+    return resident_words(_BUCKET_WORDS << (buckets.bit_length() - 1))
 
 
 def pack_entry(era: Any, score: Any, move: Any, depth: Any, bound: Any, age: Any) -> np.uint64:

@@ -7,7 +7,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.operations import Operations
-from glem.core.compiling.vectors import aligned_words
+from glem.core.compiling.vectors import resident_words
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.games.othello.rules import neighbours
@@ -173,7 +173,7 @@ class Workspace(NamedTuple):
 
 def _table(entries: int) -> tuple[NDArray[np.uint64], np.uint64]:
     buckets = 1 << (max(1, entries // _BUCKET_ENTRIES).bit_length() - 1)
-    return aligned_words(buckets * _BUCKET_ENTRIES * _ENTRY_WORDS), np.uint64(buckets - 1)
+    return resident_words(buckets * _BUCKET_ENTRIES * _ENTRY_WORDS), np.uint64(buckets - 1)
 
 
 def _edge_stable() -> NDArray[np.uint8]:
