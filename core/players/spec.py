@@ -210,8 +210,8 @@ class PlayerSpec:
         """Everything that determines the player's moves, as plain JSON values."""
         value = attrs.asdict(self)
         # Records from before there were such options go on.
-        usual = {"options": [], "quiescence": "", "threads": 1}
-        return {name: item for name, item in value.items() if item != usual.get(name)}
+        added = {"options": (), "quiescence": "", "threads": 1}
+        return {name: item for name, item in value.items() if name not in added or item != added[name]}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PlayerSpec:

@@ -95,8 +95,9 @@ def test_specs_survive_pickle_and_json() -> None:
     for spec in (parse_player(text), parse_player(f"{text},threads=3")):
         assert pickle.loads(pickle.dumps(spec)) == spec
         assert PlayerSpec.from_json(spec.to_json()) == spec
-    # Runs that began before there were threads go on.
-    assert "threads" not in parse_player(text).to_json()
+    # Runs that began before there were such options go on: their descriptions must be equal.
+    assert not {"threads", "options", "quiescence"} & parse_player(text).to_json().keys()
+    assert parse_player("random").to_json()["solve_from"] is None
     with pytest.raises(BadInputError, match="no description"):
         PlayerSpec.from_json({"name": "A"})
 
