@@ -91,8 +91,8 @@ class SearchSettings:
         Whether null moves, reductions of late quiet moves and static scores may end searches early, where the game has
         the operations (:mod:`glem.core.game.optional_operations`).
     threads
-        Threads that search a position together: all search all of it, and what one stores in the table saves another
-        its work ("lazy SMP", as Cheng 2013 called it in CCC's forum). With several, what is found depends on chance.
+        Threads that search a position together ("lazy SMP"): all search all of it, and what one stores in the table
+        saves another its work. With several, what is found depends on chance.
     """
 
     table_mb: int = 16
