@@ -36,7 +36,7 @@ def value_of(stones: int) -> int:
 def plain_searches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """So small a game is solved as plain Python before its search is compiled; Connect Four's tests compile theirs."""
     if "othello" not in request.fixturenames:
-        monkeypatch.setitem(Searcher.__init__.__kwdefaults__, "plain", True)
+        monkeypatch.setattr(Searcher.__init__, "__kwdefaults__", {"plain": True, "shared": None})
 
 
 @pytest.mark.parametrize("stones", range(STONES + 1))

@@ -133,7 +133,8 @@ def test_adjudication_gives_the_exact_score_from_the_first_players_view(
     slow_players: Callable[..., dict[str, SlowPlayer]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(games, "_kept_solvers", Kept(1))
-    monkeypatch.setitem(Searcher.__init__.__kwdefaults__, "plain", True)  # sooner than to compile it
+    # Sooner than to compile it.
+    monkeypatch.setattr(Searcher.__init__, "__kwdefaults__", {"plain": True, "shared": None})
     slow_players(one={}, other={})
     for limit in range(1, 10):
         job = evolve(task("random,name=one", "random,name=other", solve_from=limit), game=SOLVABLE)
