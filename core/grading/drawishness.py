@@ -146,7 +146,7 @@ def drawishness_problem(
         row_starts=np.arange(count + 1), ids=np.zeros(count, np.int32), values=rows.value.astype(np.float64)
     )
     game = np.unique(rows.game_key, return_inverse=True)[1].astype(np.int64)
-    packed = RowBlock(evolve(block, rows=given), block, rows.result, game, np.zeros(count, bool))
+    packed = RowBlock(evolve(block, in_memory=given), block, rows.result, game, np.zeros(count, bool))
     constant = fit_scale(rows.value, rows.result, floor=floor)
     assert constant.drawishness is not None
     begin = np.zeros((phase_count, features + 1))

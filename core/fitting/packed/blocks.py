@@ -12,7 +12,7 @@ those stand behind the configurations of their row, with their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,19 +147,32 @@ class Block:
 
     Parameters
     ----------
-    rows
-        Their items.
+    in_memory
+        Their items, without what is in files.
     order, phase_starts
         int64 [n], number of each row's position in the order in which the blocks were built, and int64 [K + 1], first
         row of each phase; both empty where rows are left in their order.
+    files
+        Where parts of the items lie.
     """
 
-    rows: Rows
+    in_memory: Rows
     order: NDArray[np.int64]
     phase_starts: NDArray[np.int64]
+    files: Mapping[str, Path] = field(factory=dict)
+
+    @property
+    def rows(self) -> Rows:
+        """The items. Files are mapped anew each time: a process then holds those of the blocks that it works on."""
+        # A plain view of the map: the kernels know one array type.
+        parts: Any = {
+            part: np.load(path, mmap_mode="r+", allow_pickle=False).view(np.ndarray)
+            for part, path in self.files.items()
+        }
+        return self.in_memory._replace(**parts) if parts else self.in_memory
 
     def __len__(self) -> int:
-        return int(self.rows.indices.shape[1])
+        return len(self.in_memory.phase) or len(self.order)
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Everything that sums of weights depend on."""
@@ -169,15 +182,14 @@ class Block:
     def kept(self, folder: Path, name: str) -> Block:
         """Return the block with its large arrays in memory-mapped files ``NAME-*.npy`` of a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        arrays = {}
+        files, nothing = {}, {}
         for part in ("indices", "ids", "values"):
-            array = getattr(self.rows, part)
+            array = getattr(self.in_memory, part)
             if array.size:
-                path = folder / f"{name}-{part}.npy"
-                np.save(path, array, allow_pickle=False)
-                # A plain view of the map: the kernels know one array type.
-                arrays[part] = np.load(path, mmap_mode="r+", allow_pickle=False).view(np.ndarray)
-        return evolve(self, rows=self.rows._replace(**arrays))
+                files[part] = folder / f"{name}-{part}.npy"
+                np.save(files[part], array, allow_pickle=False)
+                nothing[part] = array[:0].copy()
+        return evolve(self, in_memory=self.in_memory._replace(**nothing), files=files)
 
 
 @kernel
