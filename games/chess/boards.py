@@ -9,6 +9,7 @@ from glem.core.game.whole_numbers import whole_number
 from glem.games.chess.rules.position import Position, position_key
 
 _MOST_CLOCK = 255
+_PIECES = ("pawns", "knights", "bishops", "rooks", "queens", "kings")
 _SQUARE_BITS = 6
 _SQUARE_MASK = (1 << _SQUARE_BITS) - 1
 
@@ -47,7 +48,7 @@ def from_board(board: chess.Board) -> Position:
 def to_board(position: Position, chess960: bool = False) -> chess.Board:
     """Board of a position, as its first move; ``chess960`` is the board's own flag, which decides on how it writes."""
     board = chess.Board(None, chess960=chess960)
-    for name in ("pawns", "knights", "bishops", "rooks", "queens", "kings"):
+    for name in _PIECES:
         setattr(board, name, int(getattr(position, name)))
     board.occupied = board.pawns | board.knights | board.bishops | board.rooks | board.queens | board.kings
     board.occupied_co = [board.occupied & ~int(position.white), int(position.white)]
@@ -110,6 +111,11 @@ class GameBoard:
             The position.
         previous
             Those before it, oldest first. From the last two that no move joins, the moves are forgotten.
+
+        Returns
+        -------
+        chess.Board
+            The one that goes on growing: read it before the next call, and change nothing.
         """
         wanted = [*previous, position]
         known = len(self._positions)
@@ -122,16 +128,20 @@ class GameBoard:
             else:
                 self._board.push(move)
             self._positions.append(following)
-        return self._board.copy()
+        return self._board
 
     def _move_to(self, position: Position) -> chess.Move | None:
-        board, wanted = self._board, to_board(position)
-        for move in board.legal_moves:
+        board, white = self._board, int(position.white)
+        pieces = [(name, int(getattr(position, name))) for name in _PIECES]
+        black = sum(squares for _, squares in pieces) ^ white
+        # A piece that moved left its square, unless it is a king that castles in Chess960.
+        left = board.occupied_co[board.turn] & (~(white if board.turn else black) | board.kings)
+        for move in board.generate_legal_moves(left) if board.turn == bool(position.turn) else ():
             board.push(move)
             found = (
-                chess.BaseBoard.__eq__(board, wanted)
-                and board.turn == wanted.turn
-                and board.clean_castling_rights() == wanted.castling_rights
+                board.occupied_co[chess.WHITE] == white
+                and all(getattr(board, name) == wanted for name, wanted in pieces)
+                and board.clean_castling_rights() == int(position.castling)
             )
             board.pop()
             if found:
