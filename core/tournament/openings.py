@@ -120,7 +120,7 @@ def read_openings(
     plies
         Only so many first moves of each game; games that are shorter are bad.
     count
-        Draw so many of them at random; all if not given.
+        Draw so many of them at random, and look at no others; all if not given.
     seed
         Of the draw.
     tell
@@ -140,28 +140,39 @@ def read_openings(
     source = Path(path)
     if not source.is_file():
         raise BadInputError(f"{source}: no such file")
-    everything: list[Opening] = []
-    left_out, first = 0, ""
+    candidates: list[_Candidate] = []
+    bad: list[_Bad] = []
+    place_of: dict[Opening, int] = {}
+
+    def made(order: Iterable[int]) -> Iterator[Opening]:
+        for place in order:
+            found = candidates[place]()
+            if isinstance(found, Opening):
+                place_of.setdefault(found, place)
+                yield found
+            elif tell is None:
+                raise BadInputError(found.problem)
+            else:
+                bad.append(found)
+
     with reading(source, "openings"):
         kind, name = _format_of(game, source, format)
-        for found in _SOURCES[kind](game, source, name, plies, tell is not None):
-            if isinstance(found, Opening):
-                everything.append(found)
-                continue
-            if tell is None:
-                raise BadInputError(found.problem)
-            left_out += found.count
-            first = first or found.problem
-    if not everything:
-        raise BadInputError(f"{source}: no openings" + (f"; {first}" if left_out else ""))
-    if tell is not None and left_out:
-        tell(f"{left_out} of {left_out + len(everything)} openings were left out; the first: {first}")
-    if count is None:
-        return list(distinct_openings(game, everything))
-    order = np.random.default_rng(seed).permutation(len(everything)).tolist()
-    place_of = {everything[place]: place for place in reversed(order)}
-    drawn = list(islice(distinct_openings(game, (everything[place] for place in order)), count))
-    if len(drawn) < count:
+        for one in _SOURCES[kind](game, source, name, plies, tell is not None):
+            if isinstance(one, _Bad):
+                bad.append(one)
+            else:
+                candidates.append(one)
+        total = len(candidates) + sum(one.count for one in bad)
+        # Of a book of a million lines only those are looked at that are drawn.
+        order = list(range(len(candidates)))
+        if count is not None:
+            order = np.random.default_rng(seed).permutation(len(candidates)).tolist()
+        drawn = list(islice(distinct_openings(game, made(order)), count))
+    if not drawn:
+        raise BadInputError(f"{source}: no openings" + (f"; {bad[0].problem}" if bad else ""))
+    if tell is not None and bad:
+        tell(f"{sum(one.count for one in bad)} of {total} openings were left out; the first: {bad[0].problem}")
+    if count is not None and len(drawn) < count:
         raise BadInputError(f"{source}: has {len(drawn)} distinct openings, {count} are wanted")
     return sorted(drawn, key=place_of.__getitem__)
 
@@ -215,12 +226,13 @@ class _Bad:
     count: int = 1
 
 
-_Found = Iterator[Opening | _Bad]
+_Candidate = Callable[[], Opening | _Bad]
+_Found = Iterator[_Candidate | _Bad]
 
 
-def _tried(place: str, make: Callable[[], Opening]) -> Opening | _Bad:
+def _tried(place: str, make: Callable[..., Opening], *arguments: Any) -> Opening | _Bad:
     try:
-        return make()
+        return make(*arguments)
     except BadInputError as error:
         return _Bad(f"{place}: {error}")
 
@@ -233,6 +245,10 @@ def _check_goes_on(game: Game, position: Any) -> None:
 def _of_position(game: Game, position: Any) -> Opening:
     _check_goes_on(game, position)
     return Opening(start=game.format_position(position))
+
+
+def _of_row(game: Game, positions: Any, row: int) -> Opening:
+    return _of_position(game, position_at(positions, row))
 
 
 def _beginning(moves: Sequence[int], plies: int | None) -> tuple[int, ...]:
@@ -249,7 +265,7 @@ def _from_records(game: Game, path: Path, name: str, plies: int | None, skip_bad
         played = replay(game, records)
         for index in range(len(records)):
             number = records.extra["number"][index] if "number" in records.extra else first + index
-            yield _tried(f"{path}:{number}", partial(_of_game, game, records, played, index, plies))
+            yield partial(_tried, f"{path}:{number}", _of_game, game, records, played, index, plies)
         first += len(records)
 
 
@@ -270,8 +286,7 @@ def _from_positions(game: Game, path: Path, name: str, _plies: int | None, skip_
             yield _Bad(part.problems[0], len(part.problems))
         for row in range(len(part.label)):
             number += 1
-            position = position_at(part.positions, row)
-            yield _tried(f"{path}: position {number}", partial(_of_position, game, position))
+            yield partial(_tried, f"{path}: position {number}", _of_row, game, part.positions, row)
 
 
 def _from_lines(game: Game, path: Path, _name: str, plies: int | None, _skip_bad: bool) -> _Found:
@@ -279,7 +294,7 @@ def _from_lines(game: Game, path: Path, _name: str, plies: int | None, _skip_bad
         for row in range(len(block.starts)):
             text = block.text(row).strip()
             if text and text[0] not in "#%":
-                yield _tried(f"{path}:{block.first_number + row}", partial(_from_line, game, text, plies))
+                yield partial(_tried, f"{path}:{block.first_number + row}", _from_line, game, text, plies)
 
 
 def _moves_of(game: Game, text: str) -> tuple[int, ...]:

@@ -56,6 +56,13 @@ def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, path: Path) 
     assert [one for one in everything if one in draws[0]] == draws[0]
     with pytest.raises(BadInputError, match="60 distinct openings, 61 are wanted"):
         read_openings(othello, path, count=61)
+    # Lines that are not drawn are not looked at: books have hundreds of thousands.
+    path.write_text("take1\nnonsense\ntake2\ntake3\n")
+    told: list[str] = []
+    for seed in range(20):
+        read_openings(COUNTDOWN, path, count=1, seed=seed, tell=told.append)
+    assert 0 < len(told) < 20
+    assert {text.partition(";")[0] for text in told} == {"1 of 4 openings were left out"}
 
 
 def test_openings_survive_text_and_files(othello: Game, path: Path) -> None:
