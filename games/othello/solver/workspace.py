@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.operations import Operations
 from glem.core.compiling.vectors import resident_words
 from glem.core.errors import BadInputError
-from glem.core.features.evaluators import Evaluator
+from glem.core.features.evaluators import Evaluator, only_phase, start_nothing, update_nothing
 from glem.games.othello.rules import neighbours
 from glem.games.othello.single import ray
 
@@ -55,19 +55,7 @@ class _NoData(NamedTuple):
     nothing: np.int64
 
 
-def _start(position: Any, data: Any, accumulators: Any, ply: int) -> None:
-    pass
-
-
-def _update(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
-    pass
-
-
 def _static_score(position: Any, data: Any, accumulators: Any, ply: int) -> np.int64:
-    return np.int64(0)
-
-
-def _search_phase(position: Any) -> np.int64:
     return np.int64(0)
 
 
@@ -75,7 +63,7 @@ NO_EVALUATION = Evaluator(
     name="none",
     operations=Operations(
         "othello-no-evaluation",
-        {"start": _start, "update": _update, "static_score": _static_score, "search_phase": _search_phase},
+        {"start": start_nothing, "update": update_nothing, "static_score": _static_score, "search_phase": only_phase},
     ),
     data=_NoData(np.int64(0)),
     width=0,
