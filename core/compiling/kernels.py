@@ -312,26 +312,26 @@ def mix(word: np.uint64) -> np.uint64:
 
 def pext(word: np.uint64, mask: np.uint64) -> np.uint64:
     """Gather the bits of ``word`` under ``mask`` into the low bits."""
-    source, remaining, result, place = int(word), int(mask), 0, 0
-    while remaining:
-        low = remaining & -remaining
-        if source & low:
-            result |= 1 << place
-        place += 1
-        remaining ^= low
-    return np.uint64(result)
+    return _moved(np.uint64(word), np.uint64(mask), True)
 
 
 def pdep(word: np.uint64, mask: np.uint64) -> np.uint64:
     """Scatter the low bits of ``word`` to the set bits of ``mask``."""
-    source, remaining, result = int(word), int(mask), 0
-    while remaining:
-        low = remaining & -remaining
-        if source & 1:
-            result |= low
-        source >>= 1
-        remaining ^= low
-    return np.uint64(result)
+    return _moved(np.uint64(word), np.uint64(mask), False)
+
+
+@inlined
+def _moved(word: np.uint64, mask: np.uint64, gathers: bool) -> np.uint64:
+    """Gather or scatter one bit after the other."""
+    moved, place = ZERO, ONE
+    while mask != ZERO:
+        low = mask & (~mask + ONE)
+        source, target = (low, place) if gathers else (place, low)
+        if word & source != ZERO:
+            moved |= target
+        place <<= ONE
+        mask ^= low
+    return moved
 
 
 @overload_of(popcount)
@@ -403,39 +403,13 @@ _pdep = _binary_intrinsic("llvm.x86.bmi.pdep.64")
 def _overload_pext(word: Any, mask: Any) -> Any:
     if HAS_FAST_PEXT:
         return lambda word, mask: _pext(np.uint64(word), np.uint64(mask))
-
-    @unannotated
-    def implementation(word: Any, mask: Any) -> Any:
-        result = np.uint64(0)
-        place = np.uint64(1)
-        remaining = np.uint64(mask)
-        while remaining != np.uint64(0):
-            low = remaining & (~remaining + np.uint64(1))
-            if np.uint64(word) & low != np.uint64(0):
-                result |= place
-            place = place << np.uint64(1)
-            remaining ^= low
-        return result
-
-    return implementation
+    moved = compiled(_moved)
+    return lambda word, mask: moved(np.uint64(word), np.uint64(mask), True)
 
 
 @overload_of(pdep)
 def _overload_pdep(word: Any, mask: Any) -> Any:
     if HAS_FAST_PEXT:
         return lambda word, mask: _pdep(np.uint64(word), np.uint64(mask))
-
-    @unannotated
-    def implementation(word: Any, mask: Any) -> Any:
-        result = np.uint64(0)
-        place = np.uint64(1)
-        remaining = np.uint64(mask)
-        while remaining != np.uint64(0):
-            low = remaining & (~remaining + np.uint64(1))
-            if np.uint64(word) & place != np.uint64(0):
-                result |= low
-            place = place << np.uint64(1)
-            remaining ^= low
-        return result
-
-    return implementation
+    moved = compiled(_moved)
+    return lambda word, mask: moved(np.uint64(word), np.uint64(mask), False)
