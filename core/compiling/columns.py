@@ -40,14 +40,10 @@ def _item_pointer(context: Any, builder: Any, array: Any, column: Any, row: Any)
 
 @intrinsic
 def _position_at(_typing_context: Any, columns: Any, _row: Any) -> Any:
-    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
+    if not isinstance(columns, types.BaseNamedTuple):
         return None
     arrays = columns.types
-    fields = tuple(array.dtype for array in arrays)
-    if len(set(fields)) == 1:
-        result = types.NamedUniTuple(fields[0], len(fields), columns.instance_class)
-    else:
-        result = types.NamedTuple(fields, columns.instance_class)
+    result: Any = types.BaseTuple.from_types([array.dtype for array in arrays], columns.instance_class)
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         values = []
@@ -62,7 +58,7 @@ def _position_at(_typing_context: Any, columns: Any, _row: Any) -> Any:
 
 @intrinsic
 def _store_position(_typing_context: Any, columns: Any, _row: Any, position: Any) -> Any:
-    if not isinstance(columns, types.NamedUniTuple | types.NamedTuple):
+    if not isinstance(columns, types.BaseNamedTuple):
         return None
     arrays = columns.types
     fields = position.types

@@ -35,7 +35,7 @@ from typing import Any, TypeVar, overload
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
@@ -266,24 +266,33 @@ def primitive(function: F) -> F:
 _MASK = (1 << 64) - 1
 
 
-def _unary_intrinsic(name: str, with_flag: bool) -> Any:
+def llvm_call(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    """Emit a call of a function that LLVM knows by its full name, such as ``llvm.ctpop.i64``, for makers of intrinsics.
+
+    ``result`` is the LLVM type of what it gives, ``arguments`` are LLVM values.
+    """
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+_WORD = ir.IntType(64)
+_DEFINED_FOR_ZERO = ir.Constant(ir.IntType(1), 0)
+
+
+def _unary_intrinsic(name: str, *flags: Any) -> Any:
     @intrinsic
     def operation(_typing_context: Any, _word: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            i64 = ir.IntType(64)
-            parameters = [i64, ir.IntType(1)] if with_flag else [i64]
-            function = builder.module.declare_intrinsic(name, [i64], ir.FunctionType(i64, parameters))
-            values = [arguments[0], ir.Constant(ir.IntType(1), 0)] if with_flag else [arguments[0]]
-            return builder.call(function, values)
+            return llvm_call(builder, name, _WORD, *arguments, *flags)
 
         return types.int64(types.uint64), generate
 
     return operation
 
 
-_popcount = _unary_intrinsic("llvm.ctpop", with_flag=False)
-_cttz = _unary_intrinsic("llvm.cttz", with_flag=True)
-_ctlz = _unary_intrinsic("llvm.ctlz", with_flag=True)
+_popcount = _unary_intrinsic("llvm.ctpop.i64")
+_cttz = _unary_intrinsic("llvm.cttz.i64", _DEFINED_FOR_ZERO)
+_ctlz = _unary_intrinsic("llvm.ctlz.i64", _DEFINED_FOR_ZERO)
 
 
 def popcount(word: np.uint64) -> int:
@@ -384,11 +393,7 @@ def _binary_intrinsic(name: str) -> Any:
     @intrinsic
     def operation(_typing_context: Any, _word: Any, _mask: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            i64 = ir.IntType(64)
-            function = builder.module.globals.get(name)
-            if function is None:
-                function = ir.Function(builder.module, ir.FunctionType(i64, [i64, i64]), name=name)
-            return builder.call(function, arguments)
+            return llvm_call(builder, name, _WORD, *arguments)
 
         return types.uint64(types.uint64, types.uint64), generate
 

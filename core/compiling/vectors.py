@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import kernel, pext, popcount
+from glem.core.compiling.kernels import kernel, llvm_call, pext, popcount
 
 VECTOR_WORDS = 8
 """Words of 64 bits in a vector."""
@@ -81,13 +81,11 @@ def _store(builder: Any, value: Any, row: Any, place: Any) -> None:
 
 
 def _bit_counts(builder: Any, vector: Any) -> Any:
-    kind = ir.FunctionType(_VECTOR, [_VECTOR])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.ctpop.v8i64"), [vector])
+    return llvm_call(builder, "llvm.ctpop.v8i64", _VECTOR, vector)
 
 
 def _sum_of_words(builder: Any, vector: Any) -> Any:
-    kind = ir.FunctionType(_WORD, [_VECTOR])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.add.v8i64"), [vector])
+    return llvm_call(builder, "llvm.vector.reduce.add.v8i64", _WORD, vector)
 
 
 def _splat_shift(builder: Any, vector: Any, places: int) -> Any:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import ONE, ZERO, overload_of, popcount, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, llvm_call, overload_of, popcount, trailing_zeros
 from glem.core.compiling.operations import bound
 from glem.games.othello import rules
 
@@ -69,14 +69,7 @@ def _broadcast(builder: Any, word: Any) -> Any:
 
 
 def _united(builder: Any, vector: Any) -> Any:
-    kind = ir.FunctionType(_WORD, [_VECTOR])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.or.v4i64"), [vector])
-
-
-def _leading_zeros(builder: Any, vector: Any) -> Any:
-    kind = ir.FunctionType(_VECTOR, [_VECTOR, ir.IntType(1)])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.ctlz.v4i64")
-    return builder.call(function, [vector, ir.Constant(ir.IntType(1), 0)])
+    return llvm_call(builder, "llvm.vector.reduce.or.v4i64", _WORD, vector)
 
 
 def _rays_of(builder: Any, square: Any) -> tuple[Any, Any]:
@@ -113,7 +106,9 @@ def _flips(_typing_context: Any, _own: Any, _opponent: Any, _square: Any) -> Any
 
         # A ray without an end has 64 leading zeros; 63 of them taken instead, its end is square 63, above which
         # nothing turns. (A shift by 64 would be undefined.)
-        zeros = builder.and_(_leading_zeros(builder, builder.and_(other, lower)), _every(63))
+        defined = ir.Constant(ir.IntType(1), 0)
+        zeros = llvm_call(builder, "llvm.ctlz.v4i64", _VECTOR, builder.and_(other, lower), defined)
+        zeros = builder.and_(zeros, _every(63))
         last = builder.and_(builder.lshr(highest, zeros), own)
         turned_down = builder.and_(builder.sub(zero, builder.shl(last, one)), lower)
         return _united(builder, builder.or_(turned_up, turned_down))

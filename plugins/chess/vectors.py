@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from glem.core.compiling.borrowed import item_pointer
-from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.kernels import llvm_call, overload_of
 
 LANES = 8
 """Sums of 32 bits that are kept together, one for each phase; those beyond the last phase mean nothing."""
@@ -123,8 +123,6 @@ def _products(_typing_context: Any, words: Any, _first: Any, _other: Any, weight
 
         terms = builder.sub(load(words_type, words, first), load(words_type, words, other))
         product = builder.mul(builder.sext(terms, _WIDE), builder.sext(load(weights_type, weights, start), _WIDE))
-        kind = ir.FunctionType(_SUM, [_WIDE])
-        reduce = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i32")
-        return builder.call(reduce, [product])
+        return llvm_call(builder, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i32", _SUM, product)
 
     return types.int32(words, types.int64, types.int64, weights, types.int64), generate
