@@ -18,21 +18,21 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.result_models import Calibration, log_odds_of
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.game.protocols import Configurable, PositionScoring
+from glem.core.game.protocols import Configurable
 from glem.core.grading.calibration import FEWEST_GAMES, recalibrated
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import DEFAULT_SETTINGS, checked_games
-from glem.core.grading.scorers.searching import value_and_drawishness
+from glem.core.grading.scorers.searching import kept_scoring, scored, scoring_of, value_and_drawishness
 from glem.core.players.making import close_programs, kept_player
-from glem.core.players.spec import PlayerSpec, external_players_of
+from glem.core.players.spec import PlayerSpec
 from glem.core.positions.positions import Positions
-from glem.core.tasks.kept import Kept
+from glem.core.tasks.chunked_work import Arrays, PositionsTask
 from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.games import Adjudication, GameTask, play_game
 from glem.core.tournament.openings import Opening
@@ -145,46 +145,15 @@ class ByMatch:
 # ----------------------------------------------------------------------------------------------------- scores
 
 
-@define(frozen=True)
-class _ScoresTask:
-    game: Game
-    spec: PlayerSpec
-    options: Sequence[Options]
-    positions: Any
-    """Position of columns [n]; position ``i`` is scored under options ``i``."""
-
-
 class _Scores(NamedTuple):
     value: Vector
     """float64 [n]: from the side to move; nan where the engine told none."""
     results: Vector
     """float64 [n, 3]: probabilities of win, draw and loss; nan where it told none."""
-    failures: int
 
 
-_kept: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
-
-
-def _scored(task: _ScoresTask) -> _Scores:
-    def started() -> PositionScoring:
-        task.spec.check(task.game)
-        make = external_players_of(task.game, task.spec).make_scoring
-        assert make is not None
-        scoring: PositionScoring = make(task.game, task.spec)
-        return scoring
-
-    scoring = _kept.get((task.game.name, task.spec), started)
-    count = len(task.options)
-    value, results, failures = np.full(count, np.nan), np.full((count, 3), np.nan), 0
-    for row, options in enumerate(task.options):
-        cast("Configurable", scoring).configure(options)
-        score = scoring.score(position_at(task.positions, row))
-        failures += score.failures
-        if score.value is not None:
-            value[row] = score.value
-            if score.results is not None:
-                results[row] = score.results
-    return _Scores(value, results, failures)
+def _scored(task: tuple[PositionsTask[tuple[Game, PlayerSpec]], Sequence[Options]]) -> Arrays:
+    return scored(*task)
 
 
 @define(frozen=True)
@@ -229,9 +198,8 @@ class ByGrade:
     def __init__(
         self, game: Game, spec: PlayerSpec, parameters: Sequence[Parameter], positions: Positions, workers: Workers
     ) -> None:
-        external = external_players_of(game, spec)
-        if external.make_scoring is None:
-            raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
+        # What can only play is refused now, not in a worker.
+        scoring_of(game, spec)
         self._game, self._spec, self._parameters = game, spec, parameters
         self._positions, self._workers = positions, workers
         self.gauge: Gauge | None = None
@@ -243,17 +211,13 @@ class ByGrade:
         return {"by": "grade", "positions": arrays_digest(arrays), "count": len(self._positions)}
 
     def _scores(self, positions: Any, options: Sequence[Options]) -> _Scores:
-        tasks = [
-            _ScoresTask(
-                self._game, self._spec, options[first : first + _PER_TASK],
-                rows_of(positions, slice(first, first + _PER_TASK)),
-            )
-            for first in range(0, len(options), _PER_TASK)
-        ]  # fmt: skip
+        work = self._game, self._spec
+        some = [slice(first, first + _PER_TASK) for first in range(0, len(options), _PER_TASK)]
+        tasks = [(PositionsTask(work, rows_of(positions, rows), rows.start), options[rows]) for rows in some]
         parts = _in_order(_scored, tasks, self._workers)
-        self.failures += sum(part.failures for part in parts)
-        value, results = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "results"))
-        return _Scores(value, results, self.failures)
+        self.failures += sum(int(part["failures"].sum()) for part in parts)
+        value, results = (np.concatenate([part[name] for part in parts]) for name in ("value", "results"))
+        return _Scores(value, results)
 
     def calibrate(self, schedule: Schedule) -> Gauge:
         """Find the gauge by the values to begin with, and set it.
@@ -339,7 +303,7 @@ class ByGrade:
 
     def close(self) -> None:
         """End the engine of this process."""
-        _kept.drop()
+        kept_scoring.drop()
 
 
 def _known(scores: _Scores, is_result: bool) -> tuple[Vector, Vector | None, NDArray[np.bool_]]:

@@ -1,11 +1,11 @@
 """Values after a search of each position by itself, by glem's own players and by external engines."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from attrs import define
@@ -18,7 +18,7 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.game.protocols import PositionScoring
+from glem.core.game.protocols import Configurable, PositionScoring
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.players.spec import PlayerSpec, external_players_of
@@ -207,14 +207,12 @@ class ExternalScorer(Scorer):
     def __init__(
         self, game: Game, spec: PlayerSpec, *, workers: Workers | None = None, kept: Path | None = None
     ) -> None:
-        external = external_players_of(game, spec)
-        if external.make_scoring is None:
-            raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
+        make = scoring_of(game, spec)
         self.name = spec.name
-        self._work = _Work(game, spec.resolved(game), _scored, _SCORES_PER_TASK, workers or Workers(), kept)
+        self._work = _Work(game, spec.resolved(game), scored, _SCORES_PER_TASK, workers or Workers(), kept)
         self._told: list[str] = []
         # What is wrong with it is told now, not after the games were read.
-        scoring = external.make_scoring(game, spec)
+        scoring = make(game, spec)
         self._unit = scoring.unit
         scoring.close()
 
@@ -223,7 +221,7 @@ class ExternalScorer(Scorer):
         try:
             found = self._work.done(selected.positions, progress)
         finally:
-            _kept.drop()
+            kept_scoring.drop()
         value, results = found["value"], found["results"]
         failures, missing = int(found["failures"].sum()), int(np.isnan(value).sum())
         problem = next((f" (the last time: {text})" for text in reversed(found["problem"].tolist()) if text), "")
@@ -245,21 +243,28 @@ class ExternalScorer(Scorer):
         return self._told
 
 
-_kept: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
+kept_scoring: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
 """The engine of this thread: to start one takes longer than to score some positions."""
 
 
-def _started(game: Game, spec: PlayerSpec) -> PositionScoring:
-    spec.check(game)
-    make = external_players_of(game, spec).make_scoring
-    assert make is not None
-    scoring: PositionScoring = make(game, spec)
-    return scoring
+def scoring_of(game: Game, spec: PlayerSpec) -> Callable[[Game, PlayerSpec], PositionScoring]:
+    """Find what lets an external engine score positions; :class:`BadInputError` where it can only play."""
+    external = external_players_of(game, spec)
+    if external.make_scoring is None:
+        raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
+    return external.make_scoring
 
 
-def _scored(task: _Task) -> Arrays:
+def scored(task: _Task, options: Sequence[Mapping[str, str]] | None = None) -> Arrays:
+    """Let an engine score positions, each under options of its own if there are any; nan where it told nothing."""
     game, spec = task.work
-    scoring = _kept.get((game.name, spec), lambda: _started(game, spec))
+
+    def started() -> PositionScoring:
+        spec.check(game)
+        return scoring_of(game, spec)(game, spec)
+
+    # One whose options were changed is no longer what its description says.
+    scoring = kept_scoring.get((game.name, spec, options is None), started)
     count = len(task.positions[0])
     value = np.full(count, np.nan)
     results = np.full((count, 3), np.nan)
@@ -267,6 +272,8 @@ def _scored(task: _Task) -> Arrays:
     seconds = np.zeros(count)
     problem = np.full(count, "", f"<U{_LONGEST_PROBLEM}")
     for row in range(count):
+        if options is not None:
+            cast("Configurable", scoring).configure(options[row])
         begin = time.perf_counter()
         score = scoring.score(position_at(task.positions, row))
         seconds[row] = time.perf_counter() - begin
