@@ -210,7 +210,7 @@ def calibrate_predictions(
         if len(rows):
             own = np.asarray(numbers, np.float64)[rows]
             wanted[each] = own, bounds_of(own, *bounds)
-    anew = recalibrated(value, result, games, said.drawishness, seed=settings.seed, floor=settings.floor)
+    anew = recalibrated(said, result, games, settings)
     if anew is None:
         have = np.count_nonzero(np.bincount(games[np.isfinite(value)])) if len(rows) else 0
         raise BadInputError(

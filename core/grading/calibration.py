@@ -36,7 +36,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.evaluation.result_models import MOST_LOG_ODDS, Calibration, log_odds_of
 from glem.core.fitting.minimizing.newton import minimize_within
-from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
+from glem.core.grading.correctness import DEFAULT_SETTINGS, LEAST_CORRECTNESS, GradingSettings, checked_games
 
 Floats = NDArray[np.float64]
 
@@ -439,42 +439,34 @@ def parts_of_games(game: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
 
 
 def recalibrated(
-    value: Any,
+    prediction: Prediction,
     result: NDArray[np.int8],
-    game: NDArray[np.int64],
-    drawishness: Any = None,
-    *,
-    seed: int = 0,
-    floor: float = LEAST_CORRECTNESS,
+    game: NDArray[Any] | None = None,
+    settings: GradingSettings = DEFAULT_SETTINGS,
 ) -> Recalibration | None:
     """Calibrate an evaluation anew, each part of the games by the others.
 
     Parameters
     ----------
-    value
-        Values from the side to move [N]; infinite ones mean the same at every scale.
-    result
-        1, 0 or -1 from the side to move [N].
-    game
-        Small number of each position's game [N], 0 or greater.
-    drawishness
-        The evaluation's own [N]; None, or one for all, if it has none.
-    seed
-        Divides the games.
-    floor
-        A correctness below it counts as it.
+    prediction
+        What it says of N positions; infinite values mean the same at every scale, and nothing is nan. Neither its scale
+        nor a drawishness that is one for all counts.
+    result, game
+        As for :func:`fit_scale`.
+    settings
+        The floor, and the seed that divides the games.
 
     Returns
     -------
     Recalibration
         None with finite values in fewer than :data:`FEWEST_GAMES` games.
     """
-    values = np.asarray(value, np.float64)
-    finite = np.isfinite(values)
-    if np.count_nonzero(np.bincount(game[finite])) < FEWEST_GAMES:
+    values, floor = np.asarray(prediction.value, np.float64), settings.floor
+    finite, games = np.isfinite(values), checked_games(game, len(values))
+    if np.count_nonzero(np.bincount(games[finite])) < FEWEST_GAMES:
         return None
-    odds, mean, spread = _standard_odds(drawishness, len(values))
-    part = parts_of_games(game, seed)
+    odds, mean, spread = _standard_odds(prediction.drawishness, len(values))
+    part = parts_of_games(games, settings.seed)
     found: Calibration | None = None
     fits = []
     logs = np.empty(len(values))

@@ -233,9 +233,7 @@ class _Grader:
         result, game, said = self.result[rows], self.game[rows], prediction.select(rows)
         value, own = said.value, said.drawishness
         fit, as_given = log_correctness_of(said, result, game, settings.floor)
-        anew = None
-        if settings.recalibrate:
-            anew = recalibrated(value, result, game, own, seed=settings.seed, floor=settings.floor)
+        anew = recalibrated(said, result, game, settings) if settings.recalibrate else None
         logs = as_given if anew is None else anew.logs
         cost, cost_error, _ = mean_by_game(settings.floored(logs) - settings.floored(as_given), game)
 

@@ -36,7 +36,7 @@ from glem.core.game.game import Game
 from glem.core.grading.calibration import ScaleFit, log_correctness_of, recalibrated
 from glem.core.grading.changes import CandidateChange, Refit, apply_changes, check_candidates, read_candidates
 from glem.core.grading.comparison import compare
-from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, checked_games, grade_of
+from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
 from glem.core.grading.scorers.scorers import StaticScorer
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.reading import FileSummary, reading_remarks
@@ -365,14 +365,7 @@ class _Trials:
     def graded(self, name: str, evaluation: Evaluation) -> _Graded:
         prediction = StaticScorer(name, evaluation, jobs=self.jobs).predict(self.games)
         fit, logs = log_correctness_of(prediction, self.games.result, self.games.record, self.rule.floor)
-        anew = recalibrated(
-            prediction.value,
-            self.games.result,
-            checked_games(self.games.record, len(logs)),
-            prediction.drawishness,
-            seed=self.rule.seed,
-            floor=self.rule.floor,
-        )
+        anew = recalibrated(prediction, self.games.result, self.games.record, self.rule.settings)
         own = grade_of(logs, self.games.record, self.rule.settings).grade
         other = None if anew is None else grade_of(anew.logs, self.games.record, self.rule.settings).grade
         return _Graded(name, evaluation, fit, logs, own, other)

@@ -25,9 +25,9 @@ from glem.core.evaluation.result_models import Calibration, log_odds_of
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.protocols import Configurable
-from glem.core.grading.calibration import FEWEST_GAMES, recalibrated
+from glem.core.grading.calibration import FEWEST_GAMES, Prediction, recalibrated
 from glem.core.grading.comparison import Comparison, compare
-from glem.core.grading.correctness import DEFAULT_SETTINGS, checked_games
+from glem.core.grading.correctness import DEFAULT_SETTINGS
 from glem.core.grading.scorers.searching import kept_scoring, scored, scoring_of, value_and_drawishness
 from glem.core.players.making import close_programs, kept_player
 from glem.core.players.spec import PlayerSpec
@@ -234,8 +234,8 @@ class ByGrade:
         scores = self._scores(some.positions, [texts_of(self._parameters, space.start)] * count)
         is_known = ~np.isnan(scores.value)
         is_result = not bool(np.isnan(scores.results[is_known]).any())
-        value, own, is_known = _known(scores, is_result)
-        found = recalibrated(value[is_known], some.result[is_known], np.arange(is_known.sum()), own, seed=schedule.seed)
+        said, is_known = _known(scores, is_result)
+        found = recalibrated(said, some.result[is_known], settings=attrs.evolve(DEFAULT_SETTINGS, seed=schedule.seed))
         if found is None:
             raise BadInputError(
                 f"the engine of {self._spec.name!r} scored {int(is_known.sum()):,} of {count:,} positions; grades "
@@ -258,11 +258,11 @@ class ByGrade:
         """Log correctness [n] of scores."""
         gauge = self.gauge
         assert gauge is not None
-        value, own, is_known = _known(scores, gauge.is_result)
-        odds = 0.0 if own is None else log_odds_of(own)
+        said, is_known = _known(scores, gauge.is_result)
+        odds = 0.0 if said.drawishness is None else log_odds_of(said.drawishness)
         alpha = Calibration(gauge.scale, gauge.level, gauge.slope).alpha(odds)
-        logs = np.full(len(value), _UNKNOWN)
-        logs[is_known] = log_correctness(value[is_known], result[is_known], gauge.scale, alpha)
+        logs = np.full(len(is_known), _UNKNOWN)
+        logs[is_known] = log_correctness(said.value, result[is_known], gauge.scale, alpha)
         return DEFAULT_SETTINGS.floored(logs)
 
     def _compared(self, plus: Vector, minus: Vector, positions: Positions) -> Vector:
@@ -285,17 +285,17 @@ class ByGrade:
         alone makes no stronger engine.
         """
         assert self.gauge is not None
-        result, game = held_out.result, checked_games(held_out.record, len(held_out))
+        result, game = held_out.result, held_out.record
+        settings = attrs.evolve(DEFAULT_SETTINGS, seed=seed)
         given, logs = [], []
         for each in (values, space_of(self._parameters).start):
             scores = self._scores(held_out.positions, [texts_of(self._parameters, each)] * len(held_out))
             given.append(self._logs(scores, result))
-            value, own, is_known = _known(scores, self.gauge.is_result)
-            found = recalibrated(value[is_known], result[is_known], game[is_known], own, seed=seed)
+            said, is_known = _known(scores, self.gauge.is_result)
+            found = recalibrated(said, result[is_known], game[is_known], settings)
             if found is not None:
-                logs.append(np.full(len(value), _UNKNOWN))
+                logs.append(np.full(len(is_known), _UNKNOWN))
                 logs[-1][is_known] = found.logs
-        settings = attrs.evolve(DEFAULT_SETTINGS, seed=seed)
         names = ("tuned", "start")
         if len(logs) < len(given):
             return compare(given[0], given[1], game, names=names, settings=settings)
@@ -306,10 +306,8 @@ class ByGrade:
         kept_scoring.drop()
 
 
-def _known(scores: _Scores, is_result: bool) -> tuple[Vector, Vector | None, NDArray[np.bool_]]:
-    """Values [n], drawishness of the known ones if the engine tells it, and which are known [n]."""
-    if not is_result:
-        return scores.value, None, ~np.isnan(scores.value)
-    value, own = value_and_drawishness(scores.results)
-    is_known = ~np.isnan(value)
-    return value, own[is_known], is_known
+def _known(scores: _Scores, is_result: bool) -> tuple[Prediction, NDArray[np.bool_]]:
+    """Take the scores that are known, with a drawishness if the engine tells it, and tell which those are [n]."""
+    said = Prediction(*value_and_drawishness(scores.results)) if is_result else Prediction(scores.value)
+    is_known = ~np.isnan(said.value)
+    return said.select(is_known), is_known

@@ -23,7 +23,7 @@ from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of, recalibrated
 from glem.core.grading.collection import CollectedPositions
 from glem.core.grading.comparison import Comparison, compare
-from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, checked_games, grade_of
+from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, grade_of
 from glem.core.grading.experiments.lines import LineFit, fit_line
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
@@ -334,8 +334,7 @@ def _experiment(
             found, text = said[name, limit], _text(kind, limit)
             some = found.select(common)
             fit, logs = log_correctness_of(some, result, game, settings.floor)
-            own, numbers = some.drawishness, checked_games(game, len(logs))
-            anew = recalibrated(some.value, result, numbers, own, seed=settings.seed, floor=settings.floor)
+            anew = recalibrated(some, result, game, settings)
             other = math.nan if anew is None else grade_of(anew.logs, game, settings).grade
             rise = None
             if before is not None:

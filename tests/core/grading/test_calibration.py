@@ -181,7 +181,7 @@ def test_no_position_helps_to_predict_itself() -> None:
         total = np.zeros(2)
         for outcome in (1, 0, -1):
             changed = np.where(rows, outcome, result).astype(np.int8)
-            found = recalibrated(value, changed, game, alpha)
+            found = recalibrated(Prediction(value, alpha), changed, game)
             assert found is not None
             total += np.exp(found.logs[rows])
         assert total == pytest.approx(1.0, abs=1e-5)
@@ -192,8 +192,8 @@ def test_units_and_levels_do_not_matter() -> None:
     value, odds = generator.normal(0, 2, 600), generator.normal(0.5, 1, 600)
     result = played(value, 1 / (1 + np.exp(-odds)), seed=6)
     other = 1 / (1 + np.exp(3 - 2 * odds))
-    first = recalibrated(value, result, np.arange(600), 1 / (1 + np.exp(-odds)))
-    second = recalibrated(100 * value, result, np.arange(600), other)
+    first = recalibrated(Prediction(value, 1 / (1 + np.exp(-odds))), result)
+    second = recalibrated(Prediction(100 * value, other), result)
     assert first is not None
     assert second is not None
     assert first.logs == pytest.approx(second.logs, abs=1e-3)
@@ -208,19 +208,19 @@ def test_what_the_other_games_do_not_have_is_not_impossible() -> None:
     value = np.where(np.arange(200) % 2, 2.0, -2.0)
     result = np.sign(value).astype(np.int8)
     result[17], result[30] = 0, -result[30]
-    found = recalibrated(value, result, np.arange(200))
+    found = recalibrated(Prediction(value), result)
     assert found is not None
     assert found.logs.min() > np.log(1e-4)
 
 
 def test_infinite_values_and_evaluations_that_are_0_stay_what_they_are() -> None:
     result = played(np.zeros(300), 0.5, seed=7)
-    nothing = recalibrated(np.zeros(300), result, np.arange(300))
+    nothing = recalibrated(Prediction(np.zeros(300)), result)
     assert nothing is not None
     assert np.exp(nothing.logs.mean()) == pytest.approx(1 / 3, abs=0.02)
     value = np.random.default_rng(8).normal(0, 1, 300)
     value[0] = -np.inf if result[0] > 0 else np.inf
-    sure = recalibrated(value, result, np.arange(300))
+    sure = recalibrated(Prediction(value), result)
     assert sure is not None
     assert sure.logs[0] == -np.inf
     assert np.isfinite(sure.logs[1:]).all()
@@ -231,7 +231,7 @@ def test_few_games_are_graded_as_given_and_that_is_told() -> None:
     grading = grade_predictions(result, predictions, settings=QUICK)
     assert all(one.grade == one.as_given for one in grading.evaluations)
     assert "sharp and dull: fewer than 100 games are too few to recalibrate" in grading.notes[-1]
-    assert recalibrated(predictions["dull"].value, result, np.arange(FEWEST_GAMES - 1)) is None
+    assert recalibrated(predictions["dull"], result) is None
 
 
 def test_an_own_calibration_that_is_right_is_not_blamed() -> None:
