@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import asdict, define, evolve, field, fields
 from numpy.typing import NDArray
 from scipy.stats import norm
 
@@ -41,7 +41,6 @@ START_MOVES = range(25, 35)
 LAST_PLY = 69
 """The paper's move 35."""
 
-_ARRAYS = ("weights", "course", "errors", "likelihoods", "game", "ply", "choice")
 _POOL_MOVES = 3000
 """Of either player, for what both are held to."""
 
@@ -108,13 +107,6 @@ class Outcome:
     game: NDArray[np.int64] = field(repr=False)
     ply: NDArray[np.int64] = field(repr=False)
     choice: NDArray[np.float64] = field(repr=False)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of which an outcome is made again."""
-        return {
-            name: getattr(self, name)
-            for name in ("weights", "course", "errors", "likelihoods", "game", "ply", "choice")
-        }
 
     def hits(self, method: str, plies: tuple[int, int]) -> NDArray[np.float64]:
         """Tell whose weights fit each mutual game better, from both sides.
@@ -223,12 +215,12 @@ def repeat_all(
     with progress("Dealt out at random" if permuted else "Repetitions", len(missing)) as told:
         for index, outcome in run_tasks(repeat, tasks, workers):
             with atomic_path(paths[missing[index]]) as path, path.open("wb") as file:
-                np.savez(file, allow_pickle=False, **outcome.arrays())
+                np.savez(file, allow_pickle=False, **asdict(outcome))
             told.advance()
     found = []
     for path in paths:
         with np.load(path, allow_pickle=False) as arrays:
-            found.append(Outcome(**{name: arrays[name] for name in _ARRAYS}))
+            found.append(Outcome(**{part.name: arrays[part.name] for part in fields(Outcome)}))
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from attrs import define, field
+from attrs import asdict, define, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
@@ -274,14 +274,7 @@ class Learned:
     def save(self, folder: Path, number: int) -> None:
         """Write the parts into a folder, the evaluation last."""
         with atomic_path(folder / f"player-{number:02d}.parts.npz") as path, path.open("wb") as file:
-            np.savez(
-                file,
-                choice=self.choice,
-                baseline=self.baseline,
-                differences=self.differences,
-                reference=self.reference,
-                games=np.array(self.games),
-            )
+            np.savez(file, **asdict(self, filter=lambda part, _: part.name != "evaluation"))
         self.evaluation.save(folder / f"player-{number:02d}.npz")
 
     @classmethod
@@ -291,14 +284,7 @@ class Learned:
         if not path.exists():
             return None
         with np.load(path.with_suffix(".parts.npz"), allow_pickle=False) as parts:
-            return cls(
-                LinearEvaluation.load(path),
-                parts["choice"],
-                parts["baseline"],
-                parts["differences"],
-                parts["reference"],
-                int(parts["games"]),
-            )
+            return cls(LinearEvaluation.load(path), **{**parts, "games": int(parts["games"])})
 
 
 def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, progress: Progress = SILENT) -> Learned:

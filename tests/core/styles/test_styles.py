@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attrs import evolve
+from attrs import asdict, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
@@ -229,8 +229,7 @@ def task(seed: int = 0, *, permuted: bool = False, score: float = 0.0) -> Repeti
 
 def test_two_players_are_told_apart_and_scrambled_results_change_nothing() -> None:
     outcome, scrambled = repeat(task()), repeat(task(score=33.0))
-    for name, array in outcome.arrays().items():
-        np.testing.assert_array_equal(array, scrambled.arrays()[name])
+    np.testing.assert_equal(asdict(outcome), asdict(scrambled))
     assert outcome.weights.shape == (2, len(NAMES))
     assert outcome.choice.shape == (2, 1 + len(NAMES))
     assert outcome.course.shape == (2, 120)
