@@ -96,7 +96,15 @@ class ChosenMoves:
         items = [learning.features.index(name) for name in names]
 
         def features(after: Any) -> NDArray[np.int16]:
-            return _features(learning, items, after, search, scored=scored)
+            sign: Any = -1
+            own: list[NDArray[Any]] = []
+            if search is not None:
+                after, plies, scores = search.leaves(after)
+                # Whoever has moved is not who is to move in the position.
+                sign = -leaf_signs(plies)[:, None]
+                own = [-scores[:, None]] if scored else []
+            values = [learning.features.values(after)[:, items] * sign] if items else []
+            return np.concatenate([*own, *values], axis=1).astype(np.int16)
 
         return cls.made(learning, (SCORE, *names) if scored else names, replay, rows, features, progress)
 
@@ -182,18 +190,3 @@ class ChosenMoves:
         """Tell what weights give to the moves of each game with choices, in log odds."""
         games, numbers = np.unique(self.choices.game, return_inverse=True)
         return np.bincount(numbers, self.told_by(weights)[0], len(games)).astype(np.float64)
-
-
-def _features(
-    learning: Learning, items: list[int], after: Any, search: LeafSearch | None, *, scored: bool
-) -> NDArray[np.int16]:
-    """Features from the view of whoever has moved: those of the positions, or of the leaves of a search."""
-    sign: Any = -1
-    own: list[NDArray[Any]] = []
-    if search is not None:
-        after, plies, scores = search.leaves(after)
-        # Whoever has moved is not who is to move in the position.
-        sign = -leaf_signs(plies)[:, None]
-        own = [-scores[:, None]] if scored else []
-    values = [learning.features.values(after)[:, items] * sign] if items else []
-    return np.concatenate([*own, *values], axis=1).astype(np.int16)
