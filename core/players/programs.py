@@ -261,13 +261,10 @@ class LineProgram:
     ----------
     program
         What to start, and where.
-    last_words
-        What it is told when it is no longer needed.
     """
 
-    def __init__(self, program: Program, *, last_words: str = "quit") -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self._last_words = last_words
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
         self._lines: list[str] = []
@@ -380,7 +377,7 @@ class LineProgram:
         """End it: it is asked first."""
         if self._process is not None:
             with contextlib.suppress(ProgramFailureError):
-                self.tell(self._last_words)
+                self.tell("quit")
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_QUIT_SECONDS)
