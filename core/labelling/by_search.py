@@ -78,6 +78,11 @@ def labeller_of(game: Game, spec: PlayerSpec) -> Thinker:
     return labeller
 
 
+def decisive_facts(settings: Any) -> dict[str, Any]:
+    """All of some settings that labels depend on, as JSON values: files are known by digests, names mean nothing."""
+    return attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"})
+
+
 @define(frozen=True)
 class SearchLabelling:
     """How positions are labelled, and which are added.
@@ -139,14 +144,6 @@ class SearchLabelling:
     def label_kind(self) -> str:
         """Label kind of the positions."""
         return CHOICES if self.choices else "search"
-
-    def to_json(self) -> dict[str, Any]:
-        """All that the labels depend on, as JSON values."""
-        facts = attrs.asdict(self)
-        # Files are known by their digest, names mean nothing.
-        for name in ("name", "evaluation", "probcut"):
-            del facts["labeller"][name]
-        return facts
 
 
 def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
@@ -251,7 +248,7 @@ def label_by_search(
     if len(positions.sources) * len(Origin) > np.iinfo(np.int16).max:
         raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
-    mark = {"game": game.name, "positions": arrays_digest(positions.positions), **settings.to_json()}
+    mark = {"game": game.name, "positions": arrays_digest(positions.positions), **decisive_facts(settings)}
     step = settings.positions_per_task
     chunks = ChunkedWork(work, mark).run(
         label_chunk, (game, settings), positions.positions, step, name="labels", workers=workers, progress=progress

@@ -30,7 +30,7 @@ from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
 from glem.core.game.solver import Solution
-from glem.core.labelling.by_search import check_labeller, labeller_of
+from glem.core.labelling.by_search import check_labeller, decisive_facts, labeller_of
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.game_tree import GameTree
@@ -177,7 +177,7 @@ def relabel(
         "game": game.name,
         "positions": arrays_digest(tree.positions),
         "labels": arrays_digest((before, tree.exact, *tree.arcs)),
-        "settings": attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"}),
+        "settings": decisive_facts(settings),
     }
     chunks = ChunkedWork(work, mark)
 
