@@ -219,6 +219,16 @@ def print_result(data: Mapping[str, Any], told: Told) -> None:
         print_told(told)
 
 
+def print_with_page(data: Mapping[str, Any], told: Told, page: str, report: str | None) -> None:
+    """Write the page, if there is to be a report, and print what was found."""
+    if report is not None:
+        from glem.core.report.page import write_page
+
+        write_page(page, report)
+        told = (*told, f"wrote {report}")
+    print_result(data, told)
+
+
 def print_told(told: Told) -> None:
     """Print lines and tables on standard output."""
     for part in told:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import Told, display_progress, print_result, tell
+from glem.core.cli.display import display_progress, print_with_page, tell
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -128,7 +128,8 @@ def power(
     plain = attrs.asdict(found, recurse=True)
     for curve, entry in zip(found.curves, plain["curves"], strict=True):
         entry["rises"] = curve.rises
-    _show({"rule": str(rule), **plain}, told, render_power(found, game_title=game.title) if report else "", report)
+    page = render_power(found, game_title=game.title) if report else ""
+    print_with_page({"rule": str(rule), **plain}, told, page, report)
 
 
 @command.command(
@@ -337,7 +338,7 @@ def discriminants(
         for each in played
     ]
     page = render_discriminants(study, played, seconds=game_seconds, game_title=game.title) if report else ""
-    _show(
+    print_with_page(
         {**study.to_json(), "verdict": study.verdict(), "pairings": pairings}, (*tables, study.verdict()), page, report
     )
 
@@ -348,7 +349,7 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str) ->
     from glem.core.report.pages.strength import render_strength
 
     page = render_strength(found, game_title=title) if report else ""
-    _show(attrs.asdict(found, recurse=True), _strength_told(found), page, report)
+    print_with_page(attrs.asdict(found, recurse=True), _strength_told(found), page, report)
 
 
 def _strength_told(found: StrengthExperiment) -> Iterator[str | Table]:
@@ -366,12 +367,3 @@ def _strength_told(found: StrengthExperiment) -> Iterator[str | Table]:
         yield correlation_text("advantage and rating difference", found.by_difference)
     if found.left_out:
         yield f"{counted(found.left_out, 'player')} with too few games left out"
-
-
-def _show(data: dict[str, Any], told: Told, page: str, report: str | None) -> None:
-    """Write the page, if there is to be a report, and print what was found."""
-    from glem.core.report.page import write_page
-
-    if report is not None:
-        write_page(page, report)
-    print_result(data, told if report is None else (*told, f"wrote {report}"))

@@ -10,7 +10,7 @@ import click
 from attrs import define, fields
 
 from glem.core.cli import options
-from glem.core.cli.display import Told, display_progress, print_result
+from glem.core.cli.display import display_progress, print_result, print_with_page
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
@@ -294,7 +294,7 @@ def learn(
             )
         },
     }
-    _show(data, (*person.told(), *tables, f"wrote {output}"), page, report)
+    print_with_page(data, (*person.told(), *tables, f"wrote {output}"), page, report)
 
 
 def _by_differences(
@@ -514,7 +514,7 @@ def compare(
             for place in found
         ],
     }
-    _show(data, told, page, report)
+    print_with_page(data, told, page, report)
 
 
 def _taste_table(tastes: Sequence[Any], names: tuple[str, str]) -> Table:
@@ -756,7 +756,7 @@ def experiment(
                     features=settings.features,
                     confidence=confidence,
                 )
-            _show({"players": list(players), "mutual": len(mutual), "hits": rows}, told, page, report)
+            print_with_page({"players": list(players), "mutual": len(mutual), "hits": rows}, told, page, report)
             return
         _many(game, learning, settings, persons, folder, prior, begin, held, constants, told,
               training_games, test_games, opening_plies, seed, confidence)  # fmt: skip
@@ -880,12 +880,3 @@ def _many(
         "guesses": shares.tolist(),
     }  # fmt: skip
     print_result(data, told)
-
-
-def _show(data: dict[str, Any], told: Told, page: str, report: str | None) -> None:
-    """Write the page, if there is to be a report, and print what was found."""
-    from glem.core.report.page import write_page
-
-    if report is not None:
-        write_page(page, report)
-    print_result(data, told if report is None else (*told, f"wrote {report}"))
