@@ -65,19 +65,10 @@ class How:
         return StyleSettings(names, self.plies, self.depth, self.quiescence, self.refits, self.leeway)
 
 
-def _how(
-    feature_set: str | None,
-    features: tuple[str, ...],
-    plies: tuple[int, int] | None,
-    depth: int | None,
-    no_search: bool,
-    quiescence: str,
-    leeway: float | None,
-    refits: int,
-) -> How:
+def _how(plies: tuple[int, int] | None, depth: int | None, no_search: bool, quiescence: str, **more: Any) -> How:
     if no_search and (depth is not None or quiescence):
         raise BadInputError("--no-search searches nothing: leave --depth and --quiescence out")
-    return How(feature_set, features, plies or (8, 69), -1 if no_search else depth or 0, quiescence, leeway, refits)
+    return How(plies=plies or (8, 69), depth=-1 if no_search else depth or 0, quiescence=quiescence, **more)
 
 
 _how_options = options.group(
