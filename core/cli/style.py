@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from glem.core.styles.persons import PersonGames
     from glem.core.styles.styles import Foretelling, StyleSettings
     from glem.core.styles.temporal_difference import TemporalDifference
+    from glem.core.styles.who_is_it import Study
     from glem.core.tasks.tasks import Workers
 
 _SHOWN = 15
@@ -749,8 +750,17 @@ def experiment(
                 )
             print_with_page({"players": list(players), "mutual": len(mutual), "hits": rows}, told, page, report)
             return
-        _many(game, learning, settings, persons, folder, prior, begin, held, constants, told,
-              training_games, test_games, opening_plies, seed, confidence)  # fmt: skip
+        from glem.core.evaluation.named import load_value
+        from glem.core.features.learning import load_learning
+        from glem.core.styles.who_is_it import Study
+
+        reference = load_value("default", game) if load_learning(game.name).default_evaluation is not None else None
+        few = tuple(name for name in learning.baselines.get("piece-square", ()) if name in settings.features)
+        study = Study(
+            learning, settings, training_games, test_games, opening_plies, reference, few or settings.features[:1],
+            begin, held, constants, seed,
+        )  # fmt: skip
+        _many(study, persons, folder, prior, told, confidence)
 
 
 def _settings_text(task: Any) -> str:
@@ -765,29 +775,13 @@ def _settings_text(task: Any) -> str:
 
 
 def _many(
-    game: Game,
-    learning: Learning,
-    settings: StyleSettings,
-    persons: Sequence[PersonGames],
-    folder: Path,
-    prior: str,
-    begin: Any,
-    fixed: Any,
-    constants: TemporalDifference,
-    told: list[str | Table],
-    training_games: int,
-    test_games: int,
-    opening_plies: int,
-    seed: int,
-    confidence: float,
+    study: Study, persons: Sequence[PersonGames], folder: Path, prior: str, told: list[str | Table], confidence: float
 ) -> None:
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.evaluation.named import load_value
-    from glem.core.features.learning import load_learning
     from glem.core.styles.who_is_it import (
         CHOICE_MODEL,
         Learned,
-        Study,
         UnseenGames,
         accuracies,
         accuracy_table,
@@ -797,15 +791,9 @@ def _many(
     )
 
     progress = display_progress()
-    reference = load_value("default", game) if load_learning(game.name).default_evaluation is not None else None
-    few = next((names for name, names in learning.baselines.items() if name == "piece-square"), settings.features[:1])
-    few = tuple(name for name in few if name in settings.features) or settings.features[:1]
-    study = Study(
-        learning, settings, training_games, test_games, opening_plies, reference, few, begin, fixed, constants, seed
-    )  # fmt: skip
     pool = folder / "pool.npz"
     if prior != "none":
-        common = load_value(prior, game)
+        common = load_value(prior, study.learning.game)
     elif pool.exists():
         common = LinearEvaluation.load(pool)
     else:
@@ -826,7 +814,7 @@ def _many(
             asked.append(ask(study, person, number, learned, common))
             task.advance()
     test = UnseenGames.together([unseen for unseen, _ in asked])
-    found = accuracies(test, len(persons), confidence=confidence, seed=seed)
+    found = accuracies(test, len(persons), confidence=confidence, seed=study.seed)
     rows = [
         (
             person.name,
