@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,24 +14,16 @@ from click.core import ParameterSource
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.tournament import ADJUDICATE, OPENINGS
+from glem.core.cli.tournament import adjudicate, openings
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.cli.options.making import F
     from glem.core.tuning.option_tuning import OptionsTuning
 
 _OF_MATCHES = ("openings", "opening_format", "opening_plies", "opening_count", "adjudicate")
 _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "held_out", "check_positions")
-
-
-def _match_options(function: F) -> F:
-    add: Callable[[Any], Any]
-    for add in (ADJUDICATE, *reversed(OPENINGS)):
-        function = add(function)
-    return function
 
 
 @options.command(
@@ -57,7 +49,8 @@ def _match_options(function: F) -> F:
 @options.selection("every:7")
 @options.held_out(0.1, ", which tell what was gained")
 @options.count("--check-positions", 2000, "Positions of the held-out games for this, at most.")
-@_match_options
+@openings
+@adjudicate
 @options.file_format
 @options.skip_bad
 @options.seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +15,6 @@ from glem.core.tasks.counts import counted, rating_text
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.cli.options.making import F
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
@@ -32,26 +31,26 @@ def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt 
     return Sprt(elo0, elo1, alpha=alpha, beta=beta, model=sprt_model)
 
 
-OPENINGS: tuple[Callable[[Any], Any], ...] = (
+openings = options.together(
     options.file("--openings", "File of games or positions; else random."),
     options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
     options.count("--opening-plies", None, "Plies; 8 for random ones.", least=0, most=1000, metavar="N"),
     options.count("--opening-count", None, "How many; 100 for random ones.", most=1_000_000, metavar="N"),
 )
 """Options of commands that play matches: what games begin with."""
-ADJUDICATE = options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N")
+adjudicate = options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N")
 
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+tournament_options = options.together(
     options.file(("-o", "--output", "record"), "Record of the games; continued if there.", was=("--record",)),
     options.option(
         "--limit",
         metavar="LIMIT",
         help="Limit of searching players that name none, needed for these: depth=6, nodes=9999, seconds=1.",
     ),
-    *OPENINGS,
+    openings,
     options.option("--judge", metavar="PLAYER", help="Take only random openings that are near-even for this player."),
     options.even_within("Greatest value of a near-even opening.", 0.4),
-    ADJUDICATE,
+    adjudicate,
     options.flag("--forfeit", "A player whose clock runs out loses; else overruns are counted."),
     options.file("--save-openings", "Write the openings, for --openings."),
     options.file(
@@ -70,13 +69,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     options.workers,
     options.as_json,
 )
-
-
-def tournament_options(function: F) -> F:
-    """Add everything but the players to a command."""
-    for add in reversed(_OPTIONS):
-        function = add(function)
-    return function
+"""Everything but the players."""
 
 
 @options.command(

@@ -59,6 +59,7 @@ from glem.core.cli.options.making import (
     flag,
     group,
     option,
+    together,
 )
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
@@ -75,7 +76,7 @@ __all__ = [
     "file", "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear",
     "merge", "of_player", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior",
     "quiescence", "quiet_positions", "report", "resamples", "seed", "selection", "skip_bad", "smoothing",
-    "split_game", "table_mb", "tuning", "workers",
+    "split_game", "table_mb", "together", "tuning", "workers",
 ]  # fmt: skip
 
 _LOCAL = "local"

@@ -134,6 +134,11 @@ def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..
     return click.command(name, cls=Command, examples=examples, **settings)
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Make one decorator of several; their options stand in the help in this order."""
+    return lambda function: functools.reduce(lambda made, add: add(made), reversed(options), function)
+
+
 def group(
     name: str, make: Callable[..., Any], *options: Callable[[Any], Any], needs: Iterable[str] = ()
 ) -> Callable[[F], F]:
@@ -160,8 +165,7 @@ def group(
 
         there: list[click.Parameter] = with_object.__dict__.setdefault("__click_params__", [])
         before = len(there)
-        for add in reversed(options):
-            add(with_object)
+        together(*options)(with_object)
         names = [str(parameter.name) for parameter in there[before:]]
         return with_object  # type: ignore[return-value] # a decorator of click sees only what it calls
 
