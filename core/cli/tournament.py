@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_json, print_told, prints_json
+from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted, rating_text
@@ -112,10 +112,7 @@ def play_tournament(words: tuple[str, ...], *, record: str | None, most: int | N
         tell=lambda text: click.echo(f"note: {text}", err=True),
         **how,
     )
-    if prints_json():
-        print_json(result.to_json())
-    else:
-        print_told(_told(result))
+    print_result(result.to_json(), _told(result))
 
 
 def _figure(seconds: float | None) -> str:
