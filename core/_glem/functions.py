@@ -464,11 +464,10 @@ def tune(
     from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of, without_knowledge
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.selection.reading import reading_remarks
-    from glem.core.positions.selection.selection import SelectionRule
 
     owner, paths = _game(game), _paths(files)
     learning = load_learning(owner.name)
-    chosen = SelectionRule.parse(rule, seed=seed) if isinstance(rule, str) else rule
+    chosen = _rule(rule, seed)
     pattern_set = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
     if settle and prior == named.NO_EVALUATION:
         raise BadInputError("exchanges are played out by the prior: name one with --prior")
@@ -1006,7 +1005,6 @@ def tune_terms(
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.features.functions import load_function
     from glem.core.positions.selection.reading import reading_remarks
-    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tuning.coefficients import blocks_of_positions, blocks_of_table
     from glem.core.tuning.fitting import fit_terms
 
@@ -1020,7 +1018,7 @@ def tune_terms(
         if game is None or not paths:
             raise BadInputError("a function needs positions: name games, or positions with results")
         function = terms if callable(terms) else load_function(os.fspath(terms))
-        chosen = SelectionRule.parse(rule, seed=seed) if isinstance(rule, str) else rule
+        chosen = _rule(rule, seed)
         parts = read_game_positions(
             _game(game),
             paths,
@@ -1130,7 +1128,6 @@ def tune_options(
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.players.spec import parse_player
     from glem.core.positions.selection.reading import reading_remarks
-    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.value_paths import write_value_paths
     from glem.core.tasks.tasks import kept_workers
     from glem.core.tournament.games import Adjudication
@@ -1154,7 +1151,7 @@ def tune_options(
     with kept_workers(workers) as where:
         comparing: ByGrade | ByMatch
         if paths:
-            selection = SelectionRule.parse(rule, seed=seed) if isinstance(rule, str) else rule
+            selection = _rule(rule, seed)
             parts = [
                 *read_game_positions(
                     owner,
