@@ -10,6 +10,7 @@ from glem.core.report.charts import Point, density_chart, legend, phase_chart, p
 from glem.core.report.markup import element
 from glem.core.report.page import details, paragraph, section, table, whole_page
 from glem.core.tasks.counts import counted
+from glem.core.tasks.tables import Table
 
 
 def render_discriminants(study: DiscriminantStudy, played: Sequence[Played], *, seconds: float, game_title: str) -> str:
@@ -61,13 +62,13 @@ def _losses(study: DiscriminantStudy) -> Element:
         "The logarithm of the probability that was given to the result, negated; a draw is half a win. Differences are "
         "of the same positions, so their intervals are narrower than those of the curves."
     )
-    return section(
-        "losses",
-        "Which one knows more",
-        paragraph(f"By these, {study.verdict()}. {told}"),
-        element("figure", _names(), *chart),
-        details("The same as a table", table(*study.loss_table())),
-    )
+    return _charted("losses", "Which one knows more", f"By these, {study.verdict()}. {told}", chart, study.loss_table())
+
+
+def _charted(name: str, title: str, lead: str, chart: Sequence[Element], shown: Table) -> Element:
+    """Build a section that shows something of all three, in a chart and as a table."""
+    same = details("The same as a table", table(*shown))
+    return section(name, title, paragraph(lead), element("figure", _names(), *chart), same)
 
 
 def _names() -> Element:
@@ -83,13 +84,7 @@ def _chances(study: DiscriminantStudy) -> Element:
         "chances", curves, {}, "discriminant, log odds", "Share of wins by discriminant", quantity="share of wins"
     )
     told = "Where a discriminant means what it says, the shares lie on 1 / (1 + exp(-f))."
-    return section(
-        "chances",
-        "Winning chances",
-        paragraph(told),
-        element("figure", _names(), *chart),
-        details("The same as a table", table(*study.chance_table())),
-    )
+    return _charted("chances", "Winning chances", told, chart, study.chance_table())
 
 
 def _meanings(study: DiscriminantStudy) -> Element:
@@ -106,13 +101,7 @@ def _meanings(study: DiscriminantStudy) -> Element:
         "regression of held-out results on the discriminant: above 1 the discriminant claims too little, below 1 too "
         "much."
     )
-    return section(
-        "meanings",
-        "The same value in every phase",
-        paragraph(told),
-        element("figure", _names(), *chart),
-        details("The same as a table", table(*study.meaning_table())),
-    )
+    return _charted("meanings", "The same value in every phase", told, chart, study.meaning_table())
 
 
 def _coefficients(study: DiscriminantStudy) -> Element:
