@@ -107,17 +107,15 @@ def _meanings(study: DiscriminantStudy) -> Element:
 def _coefficients(study: DiscriminantStudy) -> Element:
     names = (*study.rows.terms.terms, "constant")
     phases = study.phase_names
+    found = {NAMES[method]: study.evaluations[method].coefficients for method in (LOG, FISHER)}
+    known = {method: each for method, each in found.items() if each is not None}
     figures = []
-    tables = []
     for place, name in enumerate(names):
         curves = {}
-        for method in (LOG, FISHER):
-            table_of = study.evaluations[method].coefficients
-            if table_of is None:
-                continue
-            values, errors = table_of[:, :, place].tolist()
+        for method, each in known.items():
+            values, errors = each[:, :, place].tolist()
             reach = [0.0 if np.isnan(error) else 1.96 * error for error in errors]
-            curves[NAMES[method]] = [
+            curves[method] = [
                 Point(phase, float(number), value, value - own, value + own)
                 for number, (phase, value, own) in enumerate(zip(phases, values, reach, strict=True))
             ]
@@ -130,17 +128,13 @@ def _coefficients(study: DiscriminantStudy) -> Element:
             quantity="log odds",
         )
         figures.append(element("figure", element("figcaption", name), *chart))
-    for method in (LOG, FISHER):
-        table_of = study.evaluations[method].coefficients
-        if table_of is not None:
-            rows = [
-                (
-                    phase,
-                    *(f"{value:+.3f} ± {1.96 * error:.3f}" for value, error in zip(*own, strict=True)),
-                )
-                for phase, own in zip(phases, table_of.transpose(1, 0, 2).tolist(), strict=True)
-            ]
-            tables.append(table(f"{NAMES[method]}: coefficients with 95 % intervals by game", ("phase", *names), rows))
+    tables = []
+    for method, each in known.items():
+        rows = [
+            (phase, *(f"{value:+.3f} ± {1.96 * error:.3f}" for value, error in zip(*own, strict=True)))
+            for phase, own in zip(phases, each.transpose(1, 0, 2).tolist(), strict=True)
+        ]
+        tables.append(table(f"{method}: coefficients with 95 % intervals by game", ("phase", *names), rows))
     return section(
         "coefficients",
         "Coefficients by phase",
