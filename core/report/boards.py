@@ -125,20 +125,10 @@ def draw_cell_map(
     """Board whose cells are tinted by the square roots of their values, fully at ``greatest``."""
     cells = []
     for cell, value in enumerate(cell_map.values):
-        if not math.isfinite(value):
-            continue
-        row, column = divmod(cell, layout.columns)
-        tint = element(
-            "rect",
-            element("title", f"{_cell_name(cell, layout, names)}: {signed(value)} {unit}"),
-            x=column * _CELL,
-            y=row * _CELL,
-            width=_CELL,
-            height=_CELL,
-            class_="positive" if value >= 0 else "negative",
-            fill_opacity=_tint(value, greatest),
-        )
-        cells.append(tint)
+        if math.isfinite(value):
+            row, column = divmod(cell, layout.columns)
+            title = element("title", f"{_cell_name(cell, layout, names)}: {signed(value)} {unit}")
+            cells.append(_tinted(value >= 0, _tint(value, greatest), column * _CELL, row * _CELL, title))
     finite = [value for value in cell_map.values if math.isfinite(value)]
     span = f"{signed(min(finite))} to {signed(max(finite))} {unit}" if finite else "no values"
     return _svg(layout, f"Heat map of the board, {cell_map.name}: {span}", *cells, _grid(layout))
@@ -149,6 +139,11 @@ def _tint(value: float, greatest: float) -> float:
     return math.sqrt(abs(value) / greatest) if greatest else 0.0
 
 
+def _tinted(is_positive: bool, opacity: float, x: float, y: float, *title: Element) -> Element:
+    sign = "positive" if is_positive else "negative"
+    return element("rect", *title, x=x, y=y, width=_CELL, height=_CELL, class_=sign, fill_opacity=opacity)
+
+
 def map_legend(greatest: float, unit: str) -> Element:
     """Colour scale of heat maps."""
     single = BoardLayout(1, 1)
@@ -156,14 +151,6 @@ def map_legend(greatest: float, unit: str) -> Element:
     for part in (-1.0, -0.25, 0.0, 0.25, 1.0):
         value = part * greatest
         text = f"{signed(value)} {unit}" if part == 1.0 else signed(value)
-        cell = element(
-            "rect",
-            x=0,
-            y=0,
-            width=_CELL,
-            height=_CELL,
-            class_="positive" if part >= 0 else "negative",
-            fill_opacity=_tint(value, greatest),
-        )
+        cell = _tinted(part >= 0, _tint(value, greatest), 0, 0)
         entries.append(element("li", _svg(single, signed(value), cell), text))
     return element("ul", *entries, class_="legend board-legend", aria_label="Colours of the maps")
