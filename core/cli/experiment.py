@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -145,14 +145,7 @@ def power(
 @options.confidence
 @options.report
 @options.as_json
-def players(
-    files: options.GameFiles,
-    fewest: int,
-    seed: int,
-    rule: SelectionRule,
-    confidence: float,
-    report: str | None,
-) -> None:
+def players(files: options.GameFiles, rule: SelectionRule, report: str | None, **how: Any) -> None:
     """Grade the players of GAMES by the scores in their comments, beside their ratings (Ban 2012, figure 2)."""
     from glem.core.grading.experiments.strength import strength_of_players
 
@@ -161,13 +154,11 @@ def players(
     found = strength_of_players(
         game,
         files.paths,
-        fewest=fewest,
         skip_moves=rule.skip_moves,
         skip_end=rule.skip_end,
-        seed=seed,
-        confidence=confidence,
         skip_bad=files.skip_bad,
         progress=display_progress(),
+        **how,
     )
     _show_strength(found, report, game.title)
 

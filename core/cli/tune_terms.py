@@ -18,7 +18,6 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tuning.fitting import TermsFit
 
 OF_TERMS = ("terms", "weights", "loss", "held_terms", "template")
@@ -53,11 +52,7 @@ def tune_own(
     template: str | None,
     l2: float,
     iterations: int,
-    rule: SelectionRule,
-    quiet: bool,
-    held_out: float,
-    seed: int,
-    jobs: int,
+    **how: Any,
 ) -> None:
     """Fit, write and show weights."""
     import numpy as np
@@ -76,14 +71,10 @@ def tune_own(
         weights=weights,
         settings=TermSettings(loss=loss, l2=l2, iterations=iterations),
         hold=held_terms,
-        rule=rule,
-        quiet=quiet,
-        held_out=held_out,
-        seed=seed,
         format=files.format,
         skip_bad=files.skip_bad,
-        jobs=jobs,
         progress=display_progress(),
+        **how,
     )
     # Whole numbers come back as such; those of a fit without any before are log odds.
     digits = 0 if weights is not None and bool((fit.start == np.rint(fit.start)).all()) else 4
