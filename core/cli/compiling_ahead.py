@@ -66,12 +66,10 @@ def _end(number: int) -> None:
 
 
 def _compile_features(game: Game) -> None:
-    import numpy as np
-
+    from glem.core.compiling.columns import column_of_one
     from glem.core.features.learning import load_learning
 
-    position = game.initial_position
-    columns = type(position)(*(np.array([field]) for field in position))
+    columns = column_of_one(game.initial_position)
     learning = load_learning(game.name)
     learning.features.values(columns)
     learning.phases.of(columns)

@@ -30,8 +30,7 @@ def command(words: tuple[str, ...], top: int) -> None:
     the game's own notation; "start" is the initial position. JSON has all contributions. Coefficients that were fitted
     by --method logistic or fisher stand with their intervals.
     """
-    import numpy as np
-
+    from glem.core.compiling.columns import column_of_one
     from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
     from glem.core.game.drawing import draw_position
     from glem.functions import load_evaluation, position_of
@@ -65,7 +64,7 @@ def command(words: tuple[str, ...], top: int) -> None:
     ]
     results: dict[str, float] = {}
     if isinstance(chosen, ResultEvaluation):
-        columns = type(parsed)(*(np.array([value]) for value in parsed))
+        columns = column_of_one(parsed)
         probabilities = chosen.distribution(columns)[0].tolist()
         drawishness = float(chosen.predict(columns)[1][0])
         results = {"drawishness": drawishness, **dict(zip(("win", "draw", "loss"), probabilities, strict=True))}
