@@ -252,7 +252,7 @@ def learn(
         predictions.append(predict("chance", moves, np.zeros(len(moves.names))))
     evaluation.save(output)
     parts = _periods(style, training, periods)
-    others = of_like_strength(evaluation, [_style(path, game) for path in among])
+    others = of_like_strength(evaluation, [load_value(path, game) for path in among])
     shares = {taste.name: taste.share for taste in compare_tastes(evaluation, evaluation, others)} if others else {}
     tables = [_prediction_table(predictions, confidence), _weights_table(evaluation, shares)]
     tables += [_period_table(parts)] if len(parts) > 1 else []
@@ -320,12 +320,6 @@ def _by_differences(
         linear_weights=np.tile((constants.scale * course.weights).astype(np.float32), (phases, 1)),
         provenance={"weights": f"temporal differences of {len(starts) - 1:,} games, {course.steps:,} steps", **told},
     )
-
-
-def _style(path: str, game: Game | None = None) -> LinearEvaluation:
-    from glem.core.evaluation.named import load_value
-
-    return load_value(path, game)
 
 
 def _depth(given: int | None, style: LinearEvaluation) -> int:
@@ -458,6 +452,7 @@ def compare(
     """Compare two styles feature by feature, and find the positions in which they want different moves."""
     import numpy as np
 
+    from glem.core.evaluation.named import load_value
     from glem.core.game.records import GameRecords
     from glem.core.positions.reading import read_all_records
     from glem.core.positions.replay import replay
@@ -465,10 +460,10 @@ def compare(
     from glem.core.styles.telling import compare_tastes, evaluated_moves, of_like_strength, telling_positions
 
     check_outputs(report)
-    one = _style(first)
+    one = load_value(first)
     game = one.learning.game
-    two = _style(second, game)
-    tastes = compare_tastes(one, two, of_like_strength(one, [_style(path, game) for path in among]))
+    two = load_value(second, game)
+    tastes = compare_tastes(one, two, of_like_strength(one, [load_value(path, game) for path in among]))
     names = Path(first).stem, Path(second).stem
     found = []
     if positions:
@@ -560,6 +555,7 @@ def classify(
     """
     import numpy as np
 
+    from glem.core.evaluation.named import load_value
     from glem.core.game.records import GameRecords
     from glem.core.positions.replay import replay
     from glem.core.styles.chosen_moves import own_moves
@@ -569,7 +565,7 @@ def classify(
     if len(styles) < 2:
         raise BadInputError("there is nothing to tell apart: give --style two times or more")
     game = files.game()
-    known = [_style(path, game) for path in styles]
+    known = [load_value(path, game) for path in styles]
     names = [Path(path).stem for path in styles]
     head: list[str] = []
     if players:
@@ -609,11 +605,8 @@ def classify(
         )
         for number, own, one in found
     ]
-    shown = rows_told if len(rows_told) <= 2 * _SHOWN else rows_told[: 2 * _SHOWN]
-    told: list[str | Table] = [*head]
-    told.append(
-        Table("By game", ("game", "side", "likeliest", "verdict", "log odds a move to the next", "moves"), shown)
-    )
+    header = ("game", "side", "likeliest", "verdict", "log odds a move to the next", "moves")
+    told: list[str | Table] = [*head, Table("By game", header, rows_told[: 2 * _SHOWN])]
     counts = {name: sum(one.style == place for _, _, one in found) for place, name in enumerate(names)}
     told.append(", ".join(f"{name} {count:,}" for name, count in counts.items()) + " sides of games")
     if together is not None:
