@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import frozen
 from numpy.typing import NDArray
 
 from glem.core.compiling.vectors import VECTOR_WORDS, vectors_for
@@ -148,10 +148,10 @@ class _Search:
         test = _sequential_test(self.minimum, positions, self.chunk_size, self.confidence)
         features = self.rows.table.features
         minimum, size = np.int64(self.minimum), np.int64(self.maximum_size)
-        state, output = workspace.state, workspace.output
+        state = workspace.state
         rows, row_words = self.rows.words, np.int64(self.rows.row_words)
         begin_part(rows, row_words, self.order, np.int64(first), features, minimum, size, workspace)
-        pieces: list[Part] = []
+        pieces: list[list[NDArray[Any]]] = []
         found = 0
         done = False
         # Past the limit, not up to it: a part that is longer is known to be cut.
@@ -160,11 +160,10 @@ class _Search:
                 return None
             done = grow(workspace, features, minimum, size, test, np.int64(_BUDGET))
             emitted = int(state[EMITTED])
-            relation, depth, matches = output.relation[:emitted], output.depth[:emitted], output.matches[:emitted]
-            pieces.append(Part(relation.copy(), depth.copy(), matches.copy()))
+            pieces.append([column[:emitted].copy() for column in workspace.output])
             found += emitted
             state[EMITTED] = 0
-        return pieces[0] if len(pieces) == 1 else Part.concatenate(pieces)
+        return Part(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
 def _sequential_test(minimum: int, positions: int, chunk_size: int, confidence: float) -> SequentialTest:
@@ -181,26 +180,11 @@ def _sequential_test(minimum: int, positions: int, chunk_size: int, confidence: 
     )
 
 
-@define
-class _Found:
-    """Finished parts by the place of their first relation in the search's order."""
-
-    parts: dict[int, Part] = field(factory=dict)
-    leading: int = 0
-    """First relations that are finished without a gap."""
-    leading_count: int = 0
-    total: int = 0
-
-    def add(self, first: int, part: Part) -> None:
-        self.parts[first] = part
-        self.total += len(part)
-        while self.leading in self.parts:
-            self.leading_count += len(self.parts[self.leading])
-            self.leading += 1
-
-
-def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) -> _Found:
-    found = _Found()
+def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) -> list[Part]:
+    """Parts in the search's order, without a gap from the first one on: all, or as many as the limit asks for."""
+    leading: list[Part] = []
+    leading_count = total = 0
+    finished: dict[int, Part] = {}
     waiting = list(range(len(search.order)))
     workspaces: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
     stop = threading.Event()
@@ -227,7 +211,7 @@ def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) ->
     with progress("configurations", len(waiting)) as task, ThreadPoolExecutor(jobs) as pool:
         pending: dict[Future[Part | None], int] = {}
         try:
-            while (waiting or pending) and found.leading_count < search.limit:
+            while (waiting or pending) and leading_count < search.limit:
                 # Parts are handed out in order and few at a time: those past the limit are never begun.
                 while waiting and len(pending) < 2 * jobs:
                     first = waiting.pop(0)
@@ -236,25 +220,29 @@ def _run(search: _Search, jobs: int, folder: Path | None, progress: Progress) ->
                     first = pending.pop(future)
                     part = future.result()
                     assert part is not None
-                    found.add(first, part)
+                    finished[first] = part
+                    total += len(part)
                     task.advance()
-                    task.note(f"{counted(found.total, 'configuration')}")
+                    task.note(counted(total, "configuration"))
+                while len(leading) in finished:
+                    leading.append(finished.pop(len(leading)))
+                    leading_count += len(leading[-1])
         finally:
             # On Ctrl-C too: the workers leave their parts, what is finished is in the folder.
             stop.set()
-    return found
+    return leading
 
 
-def _assembled(search: _Search, found: _Found) -> MinedConfigurations:
+def _assembled(search: _Search, leading: list[Part]) -> MinedConfigurations:
     parts = []
     room = search.limit
-    for first in range(found.leading):
-        part = found.parts[first].first(room)
+    for found in leading:
+        part = found.first(room)
         room -= len(part)
         if len(part):
             parts.append(part)
     reason = ""
-    if found.leading_count > search.limit or found.leading < len(search.order):
+    if sum(map(len, leading)) > search.limit or len(leading) < len(search.order):
         reason = (
             f"the limit of {search.limit:,} configurations was reached in {len(parts)} of {len(search.order)} first "
             "relations"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,15 +39,6 @@ class Part:
     def first(self, limit: int) -> Part:
         """At most ``limit`` configurations of this part; every one comes after those it extends."""
         return self if len(self) <= limit else Part(self.relation[:limit], self.depth[:limit], self.matches[:limit])
-
-    @staticmethod
-    def concatenate(pieces: Sequence[Part]) -> Part:
-        """Join successive pieces of one part."""
-        return Part(
-            np.concatenate([piece.relation for piece in pieces]),
-            np.concatenate([piece.depth for piece in pieces]),
-            np.concatenate([piece.matches for piece in pieces]),
-        )
 
 
 @define(frozen=True, eq=False)
