@@ -94,7 +94,20 @@ def mine(
     """
     values = checked_values(values)
     chosen = checked_features(features, values.shape[1])
-    _check_settings(minimum_matches, maximum_size, method, chunk_size, confidence, limit, jobs)
+    for refused, text in (
+        (minimum_matches < 1, f"the minimal match count must be at least 1, got {minimum_matches}"),
+        (maximum_size is not None and maximum_size < 1, f"the maximum size must be at least 1, got {maximum_size}"),
+        (method not in ("exact", "sequential"), f"the method must be 'exact' or 'sequential', not {method!r}"),
+        (
+            chunk_size < _CHUNK_UNIT or chunk_size % _CHUNK_UNIT != 0,
+            f"the chunk size must be a multiple of {_CHUNK_UNIT}, got {chunk_size}",
+        ),
+        (not confidence > 0, f"the confidence t must be above 0, got {confidence}"),
+        (limit is not None and limit < 1, f"the limit must be at least 1 configuration, got {limit}"),
+        (jobs < 1, f"jobs must be at least 1, got {jobs}"),
+    ):
+        if refused:
+            raise BadInputError(text)
     permutation = np.random.default_rng(seed).permutation(len(values)) if method == "sequential" else None
     rows = RelationRows.pack(values, minimum_matches, chosen, permutation, jobs)
     most = min(len(np.unique(rows.table.features)), 255)
@@ -248,28 +261,3 @@ def _assembled(search: _Search, leading: list[Part]) -> MinedConfigurations:
             "relations"
         )
     return MinedConfigurations(search.rows.table, parts, search.rows.position_count, reason)
-
-
-def _check_settings(
-    minimum_matches: int,
-    maximum_size: int | None,
-    method: str,
-    chunk_size: int,
-    confidence: float,
-    limit: int | None,
-    jobs: int,
-) -> None:
-    for refused, text in (
-        (minimum_matches < 1, f"the minimal match count must be at least 1, got {minimum_matches}"),
-        (maximum_size is not None and maximum_size < 1, f"the maximum size must be at least 1, got {maximum_size}"),
-        (method not in ("exact", "sequential"), f"the method must be 'exact' or 'sequential', not {method!r}"),
-        (
-            chunk_size < _CHUNK_UNIT or chunk_size % _CHUNK_UNIT != 0,
-            f"the chunk size must be a multiple of {_CHUNK_UNIT}, got {chunk_size}",
-        ),
-        (not confidence > 0, f"the confidence t must be above 0, got {confidence}"),
-        (limit is not None and limit < 1, f"the limit must be at least 1 configuration, got {limit}"),
-        (jobs < 1, f"jobs must be at least 1, got {jobs}"),
-    ):
-        if refused:
-            raise BadInputError(text)
