@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +35,7 @@ from glem.core.configurations.matching.single import (
 )
 from glem.core.configurations.matching.tables import MatchingTables, build_tables
 from glem.core.errors import BadInputError
+from glem.core.tasks.threads import ordered_map
 
 _SLAB = 4096
 """Configurations whose bits are turned round at once, a multiple of 64: a quarter megabyte each way, in the cache."""
@@ -215,12 +215,8 @@ class ConfigurationMatcher:
             for start in range(worker * BLOCK, positions, BLOCK * workers):
                 work(block, start)
 
-        if workers == 1:
-            run(0)
-            return
-        with ThreadPoolExecutor(workers) as threads:
-            # Listing the results raises what a worker raised.
-            list(threads.map(run, range(workers)))
+        for _ in ordered_map(workers, run, range(workers)):
+            pass
 
     def _match_one(self, values: NDArray[np.int16], most_specific: bool) -> Scratch:
         values = np.require(self._checked(values, dimensions=1), requirements=("C", "W"))

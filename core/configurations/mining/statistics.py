@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining.relations import RelationRows, checked_values
 from glem.core.errors import BadInputError
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.threads import ordered_map
 
 _GRID_BITS = 16
 _CHUNK = 16384
@@ -241,17 +241,9 @@ def _accumulated(
         arenas.put(arena)
         return len(chunk)
 
-    with (
-        progress("label sums", len(configurations)) as task,
-        ThreadPoolExecutor(jobs) as pool,
-    ):
-        pending = [pool.submit(work, start) for start in range(0, len(configurations), _CHUNK)]
-        try:
-            for future in pending:
-                task.advance(future.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with progress("label sums", len(configurations)) as task:
+        for done in ordered_map(jobs, work, range(0, len(configurations), _CHUNK)):
+            task.advance(done)
     return counts, sums
 
 
