@@ -313,7 +313,7 @@ def close_under_symmetry(
     copies = [relations]
     for image in images[1:]:
         copy = image[relations]
-        _sort_each(copy, configurations.offsets)
+        sort_each(copy, configurations.offsets)
         copies.append(copy)
     sizes = np.tile(configurations.sizes, len(images))
     everything = ConfigurationSet(
@@ -354,7 +354,8 @@ def _relation_images(
 
 
 @kernel
-def _sort_each(relations: Any, offsets: Any) -> None:
+def sort_each(relations: Any, offsets: Any) -> None:
+    """Sort what each configuration has, uint16 between its ``offsets``, in place."""
     for configuration in range(offsets.shape[0] - 1):
         start = offsets[configuration]
         for place in range(start + np.int64(1), offsets[configuration + 1]):

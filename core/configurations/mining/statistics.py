@@ -18,7 +18,7 @@ from glem.core.compiling.vectors import (
     store_common,
     vectors_for,
 )
-from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.configurations import ConfigurationSet, sort_each
 from glem.core.configurations.mining.relations import RelationRows, checked_values
 from glem.core.errors import BadInputError
 from glem.core.tasks.progress import SILENT, Progress
@@ -166,11 +166,12 @@ class _Walk:
         order = np.argsort([np.count_nonzero(values[:, feature] == value) for feature, value in pairs], kind="stable")
         rank = np.empty(len(order), np.uint16)
         rank[order] = np.arange(len(order))
-        ranked = np.empty_like(configurations.relations)
+        ranked = rank[configurations.relations]
+        sort_each(ranked, configurations.offsets)
         # Four ranks to a key; absent ones sort before all others, so that a prefix precedes what extends it.
         width = -(-int(configurations.sizes.max(initial=1)) // 4)
         keys = np.zeros((width, len(configurations)), np.uint64)
-        _rank_relations(configurations.relations, configurations.offsets, rank, ranked, keys)
+        _fill_keys(ranked, configurations.offsets, keys)
         return cls(ranked, configurations.offsets, np.lexsort(keys[::-1]), order.astype(np.int64))
 
 
@@ -248,16 +249,9 @@ def _accumulated(
 
 
 @kernel
-def _rank_relations(relations: Any, offsets: Any, rank: Any, ranked: Any, keys: Any) -> None:
+def _fill_keys(ranked: Any, offsets: Any, keys: Any) -> None:
     for place in range(offsets.shape[0] - 1):
         start = offsets[place]
-        for k in range(start, offsets[place + 1]):
-            moving = rank[relations[k]]
-            hole = np.int64(k)
-            while hole > start and ranked[hole - np.int64(1)] > moving:
-                ranked[hole] = ranked[hole - np.int64(1)]
-                hole -= np.int64(1)
-            ranked[hole] = moving
         for k in range(offsets[place + 1] - start):
             shift = np.uint64(16) * np.uint64(np.int64(3) - k % np.int64(4))
             keys[k // 4, place] |= (np.uint64(ranked[start + k]) + np.uint64(1)) << shift
