@@ -64,10 +64,9 @@ class RelationRows:
             Threads.
         """
         frequent = [_frequent_values(values[:, feature], minimum_matches) for feature in features]
-        lengths = [len(found) for found, _ in frequent]
         table = RelationTable(
-            np.repeat(np.asarray(features, np.int32), lengths),
-            np.concatenate([found for found, _ in frequent]) if frequent else np.zeros(0, np.int16),
+            np.repeat(np.asarray(features, np.int32), [len(found) for found in frequent]),
+            np.concatenate([np.zeros(0, np.int16), *frequent]),
         )
         return cls.of_table(values, table, permutation, jobs)
 
@@ -131,13 +130,10 @@ def checked_features(features: Any, count: int) -> NDArray[np.intp]:
     return chosen
 
 
-def _frequent_values(column: NDArray[np.int16], minimum: int) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    if not len(column):
-        return np.zeros(0, np.int16), np.zeros(0, np.int64)
-    low = int(column.min())
+def _frequent_values(column: NDArray[np.int16], minimum: int) -> NDArray[np.int16]:
+    low = int(column.min(initial=32767))
     counts = np.bincount(column.astype(np.int32) - low)
-    frequent = np.flatnonzero(counts >= minimum)
-    return (frequent + low).astype(np.int16), counts[frequent]
+    return (np.flatnonzero(counts >= minimum) + low).astype(np.int16)
 
 
 @kernel
