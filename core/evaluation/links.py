@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 
-_IDENTITY, _SIGMOID = 0, 1
-
 
 @define(frozen=True)
 class Link:
@@ -24,11 +22,6 @@ class Link:
     name: str
     span: float = 0.0
     low: float = 0.0
-
-    @property
-    def code(self) -> np.int64:
-        """What the kernels know it by: 0 for the identity, 1 for a sigmoid."""
-        return np.int64(_SIGMOID if self.span else _IDENTITY)
 
     @property
     def largest_slope(self) -> float:

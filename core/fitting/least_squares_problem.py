@@ -423,7 +423,7 @@ class LeastSquares:
 
     @property
     def _link_terms(self) -> LinkTerms:
-        return LinkTerms(self.link.code, np.float64(self.link.span), np.float64(self.link.low))
+        return LinkTerms(np.float64(self.link.span), np.float64(self.link.low))
 
     def _summed(self, work: Callable[[slice], tuple[float, ...]]) -> tuple[float, ...]:
         """Add up what a function gives for ranges of rows, always cut and added in one order."""

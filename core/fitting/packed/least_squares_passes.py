@@ -16,9 +16,8 @@ _LANES = 16
 
 
 class LinkTerms(NamedTuple):
-    """``g(x) = span / (1 + exp(-x)) + low``, or the identity where ``sigmoid`` is 0."""
+    """``g(x) = span / (1 + exp(-x)) + low``, or the identity where ``span`` is 0."""
 
-    sigmoid: np.int64
     span: np.float64
     low: np.float64
 
@@ -113,7 +112,7 @@ def _residual(label: Any, total: Any, link: Any) -> Any:
 def _to_residuals(sums: Any, labels: Any, row_weights: Any, held_weights: Any, link: Any, residuals: Any) -> Any:
     """Write ``weight g' D`` of a block's rows; their weighted squared errors in training and validation."""
     count = sums.shape[0]
-    if link.sigmoid == 0:
+    if link.span == 0.0:
         # Sums side by side: the compiler may not change the order of additions, so it could not vectorize one sum.
         # A block is short enough for float32.
         errors = np.zeros(_LANES, np.float32)
