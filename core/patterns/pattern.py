@@ -40,50 +40,51 @@ class Instance:
     features: tuple[int, ...]
 
 
-def images_of(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
-    """Distinct images of a feature tuple under the symmetries, one per set of features, the tuple itself first."""
+def _all_images(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
+    """Images of a feature tuple, one per symmetry; the tuple alone where there are none."""
     if features.symmetries is None:
         return [tuple(base)]
+    return [tuple(int(symmetry[feature]) for feature in base) for symmetry in features.symmetries]
+
+
+def images_of(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
+    """Distinct images of a feature tuple under the symmetries, one per set of features, the tuple itself first."""
     images: dict[frozenset[int], tuple[int, ...]] = {}
-    for symmetry in features.symmetries:
-        image = tuple(int(symmetry[feature]) for feature in base)
+    for image in _all_images(features, base):
         images.setdefault(frozenset(image), image)
     return list(images.values())
 
 
 def self_images(features: AtomicFeatures, base: Sequence[int]) -> list[tuple[int, ...]]:
     """Images of a feature tuple that hold the same features, in whatever order; the tuple itself first."""
-    found = [tuple(base)]
-    if features.symmetries is not None:
-        for symmetry in features.symmetries:
-            image = tuple(int(symmetry[feature]) for feature in base)
-            if frozenset(image) == frozenset(base) and image not in found:
-                found.append(image)
-    return found
+    within = (image for image in _all_images(features, base) if set(image) == set(base))
+    return list(dict.fromkeys((tuple(base), *within)))
 
 
-def permuted_entries(
-    entries: NDArray[np.int64], base: Sequence[int], image: Sequence[int], cardinalities: Sequence[int]
-) -> NDArray[np.int64]:
-    """Find the table entries that stand for the same feature values when the pattern is read in another order.
+def exchanged_entries(features: AtomicFeatures, base: Sequence[int], entries: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Find the table entries that symmetries of a pattern exchange with some: int64 [images, n].
+
+    They stand for the same feature values when the pattern is read in the order of each of its :func:`self_images`.
 
     Parameters
     ----------
+    features
+        The game's atomic features.
+    base
+        The pattern's features; those that change places have one range.
     entries
         int64 [n]: mixed-radix indices, the values of the features ``base`` from the most significant digit on.
-    base, image
-        The pattern's features, and the same features in the order of one of its :func:`self_images`.
-    cardinalities
-        Number of values of each feature.
     """
     digits: dict[int, NDArray[np.int64]] = {}
     rest = entries
-    for feature, cardinality in zip(reversed(base), reversed(cardinalities), strict=True):
-        rest, digits[feature] = np.divmod(rest, cardinality)
-    permuted = np.zeros_like(entries)
-    for feature, cardinality in zip(image, cardinalities, strict=True):
-        permuted = permuted * cardinality + digits[feature]
-    return permuted
+    for feature in reversed(base):
+        rest, digits[feature] = np.divmod(rest, features[feature].cardinality)
+    images = self_images(features, base)
+    exchanged = np.zeros((len(images), len(entries)), np.int64)
+    for row, image in zip(exchanged, images, strict=True):
+        for feature in image:
+            row[:] = row * features[feature].cardinality + digits[feature]
+    return exchanged
 
 
 def relations_of(features: AtomicFeatures, pattern: Pattern, entry: int) -> tuple[Relation, ...]:

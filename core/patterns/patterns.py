@@ -12,6 +12,7 @@ exactly one active weight, as a dense one's has, and whoever fits or sums weight
 
 from __future__ import annotations
 
+import math
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,10 +31,9 @@ from glem.core.patterns.pattern import (
     Instance,
     Pattern,
     check_pattern,
+    exchanged_entries,
     images_of,
-    permuted_entries,
     relations_of,
-    self_images,
 )
 from glem.core.patterns.pattern_file import read_pattern_file
 from glem.core.patterns.sparse_patterns import table_of, valid_contents
@@ -48,11 +48,9 @@ MINIMUM_MATCHES = 75
 _BLOCK = 2048
 
 
-def _fold(features: AtomicFeatures, base: tuple[int, ...], cardinalities: list[int]) -> NDArray[np.int64]:
+def _fold(features: AtomicFeatures, base: tuple[int, ...], size: int) -> NDArray[np.int64]:
     """Rank of the orbit of each table entry under the symmetries that map the pattern onto itself: int64 [size]."""
-    entries = np.arange(int(np.prod(cardinalities, dtype=np.int64)))
-    orders = self_images(features, base)
-    smallest = np.minimum.reduce([permuted_entries(entries, base, image, cardinalities) for image in orders])
+    smallest = exchanged_entries(features, base, np.arange(size)).min(axis=0)
     return np.unique(smallest, return_inverse=True)[1].astype(np.int64)
 
 
@@ -205,8 +203,7 @@ class PatternSet:
         hash_tables: dict[int, SparseTable] = {}
         instances: list[Instance] = []
         for place, pattern in enumerate(self.patterns):
-            cardinalities = check_pattern(self.features, pattern)
-            size = _table_size(cardinalities)
+            size = math.prod(check_pattern(self.features, pattern))
             if pattern.contents is not None:
                 hash_tables[place] = table_of(self.features, pattern)
                 folds.append(np.zeros(0, np.int64))
@@ -217,7 +214,7 @@ class PatternSet:
                     "it must be sparse, and only a fit (`glem fit`, `glem discover`) finds the contents that occur"
                 )
             else:
-                folds.append(_fold(self.features, pattern.features, cardinalities))
+                folds.append(_fold(self.features, pattern.features, size))
                 sizes.append(int(folds[-1].max()) + 1)
             instances.extend(Instance(place, image) for image in images_of(self.features, pattern.features))
         self._set("instances", tuple(instances))
@@ -311,7 +308,7 @@ class PatternSet:
         features = learning.features
         patterns = _patterns_of(features, names)
         for place, pattern in enumerate(patterns):
-            if chunks is not None and _table_size(check_pattern(features, pattern)) > MAX_TABLE_SIZE:
+            if chunks is not None and math.prod(check_pattern(features, pattern)) > MAX_TABLE_SIZE:
                 contents = valid_contents(features, pattern, chunks(), minimum_matches)
                 patterns[place] = evolve(pattern, contents=contents)
         return cls(features, tuple(patterns))
@@ -354,11 +351,7 @@ class PatternSet:
         own = self.patterns[pattern]
         if own.contents is None:
             return int(self._folds[pattern][entry])
-        cardinalities = [self.features[feature].cardinality for feature in own.features]
-        images = self_images(self.features, own.features)
-        canonical = min(
-            int(permuted_entries(np.array([entry]), own.features, image, cardinalities)[0]) for image in images
-        )
+        canonical = int(exchanged_entries(self.features, own.features, np.array([entry])).min())
         place = bisect_left(own.contents, canonical)
         return place if own.contents[place : place + 1] == (canonical,) else len(own.contents)
 
@@ -427,7 +420,3 @@ class PatternSet:
 
 def _patterns_of(features: AtomicFeatures, names: Mapping[str, Sequence[str]]) -> list[Pattern]:
     return [Pattern(name, tuple(features.index(member) for member in members)) for name, members in names.items()]
-
-
-def _table_size(cardinalities: list[int]) -> int:
-    return int(np.prod(cardinalities, dtype=object))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures
-from glem.core.patterns.pattern import Pattern, check_pattern, images_of, permuted_entries, self_images
+from glem.core.patterns.pattern import Pattern, check_pattern, exchanged_entries, images_of, self_images
 from glem.core.patterns.sparse_table import SparseTable
 
 MAX_CONTENTS = (1 << 16) - 1
@@ -28,7 +29,7 @@ def half_sizes(features: AtomicFeatures, pattern: Pattern) -> tuple[int, int]:
     """
     cardinalities = check_pattern(features, pattern)
     half = len(cardinalities) // 2
-    first, second = (int(np.prod(part, dtype=object)) for part in (cardinalities[:half], cardinalities[half:]))
+    first, second = math.prod(cardinalities[:half]), math.prod(cardinalities[half:])
     if max(first, second) > _MAX_HALF:
         raise BadInputError(
             f"pattern {pattern.name!r} is too large: one half of its features has {max(first, second):,} joint values, "
@@ -89,14 +90,10 @@ def keys_of(features: AtomicFeatures, pattern: Pattern) -> tuple[NDArray[np.int6
     inside = len(contents) <= MAX_CONTENTS and contents.min(initial=0) >= 0
     if not inside or contents.max(initial=0) >= first * second or (np.diff(contents) <= 0).any():
         raise BadInputError(f"pattern {pattern.name!r}: its contents are too many, out of range or not ascending")
-    cardinalities = [features[feature].cardinality for feature in pattern.features]
-    keys = [
-        permuted_entries(contents, pattern.features, image, cardinalities)
-        for image in self_images(features, pattern.features)
-    ]
-    if (np.minimum.reduce(keys) < contents).any():
+    keys = exchanged_entries(features, pattern.features, contents)
+    if (keys < contents).any():
         raise BadInputError(f"pattern {pattern.name!r}: its contents are not the smallest of their images")
-    known, places = np.unique(np.concatenate(keys), return_index=True)
+    known, places = np.unique(keys, return_index=True)
     return known, places % max(len(contents), 1)
 
 
