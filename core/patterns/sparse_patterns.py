@@ -74,8 +74,8 @@ def valid_contents(
     return tuple(np.sort(found[enough]).tolist())
 
 
-def keys_of(features: AtomicFeatures, pattern: Pattern) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List all table indices that a sparse pattern knows, and the number of the content that each stands for.
+def table_of(features: AtomicFeatures, pattern: Pattern) -> SparseTable:
+    """Make the hash table of a sparse pattern, whose slots are the numbers of its contents.
 
     Several indices stand for one content where symmetries of the pattern exchange them: so a lookup needs no canonical
     form.
@@ -94,14 +94,7 @@ def keys_of(features: AtomicFeatures, pattern: Pattern) -> tuple[NDArray[np.int6
     if (keys < contents).any():
         raise BadInputError(f"pattern {pattern.name!r}: its contents are not the smallest of their images")
     known, places = np.unique(keys, return_index=True)
-    return known, places % max(len(contents), 1)
-
-
-def table_of(features: AtomicFeatures, pattern: Pattern) -> SparseTable:
-    """Make the hash table of a sparse pattern, whose slots are the numbers of its contents."""
-    first, second = half_sizes(features, pattern)
-    keys, slots = keys_of(features, pattern)
-    return SparseTable.from_pairs(keys // second, keys % second, slots, first, second)
+    return SparseTable.from_pairs(known // second, known % second, places % max(len(contents), 1), first, second)
 
 
 def _indices(features: AtomicFeatures, members: Sequence[int], values: NDArray[np.int16]) -> NDArray[np.int64]:
