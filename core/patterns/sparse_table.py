@@ -62,14 +62,11 @@ class SparseTable:
         int32 [number of i1]: 0 for an i1 without valid configurations.
     locks, slots
         int32 [table size]: the i1 that an entry belongs to, -1 for unused ones, and where its data is kept.
-    second_count
-        Number of possible i2.
     """
 
     offsets: NDArray[np.int32]
     locks: NDArray[np.int32]
     slots: NDArray[np.int32]
-    second_count: int
 
     @classmethod
     def from_pairs(
@@ -112,7 +109,7 @@ class SparseTable:
         places = offsets[first] + second
         locks[places] = first
         table[places] = slots
-        return cls(offsets.astype(np.int32), locks, table, second_count)
+        return cls(offsets.astype(np.int32), locks, table)
 
     def __len__(self) -> int:
         return int((self.locks >= 0).sum())
@@ -121,11 +118,6 @@ class SparseTable:
     def size(self) -> int:
         """Entries of the hash table, used or not."""
         return len(self.locks)
-
-    @property
-    def byte_count(self) -> int:
-        """Memory of the table and its offsets."""
-        return self.offsets.nbytes + self.locks.nbytes + self.slots.nbytes
 
     def lookup(self, firsts: NDArray[np.integer], seconds: NDArray[np.integer]) -> NDArray[np.int32]:
         """Slots of some configurations.
