@@ -26,7 +26,7 @@ _DEPTH_BEFORE_SOLVING = 8
 
 _SOLVING_SHARE = 0.5
 """A solved position makes the rest of the game cheap; one that is not solved in its share must still be searched."""
-_SOLVING_MOVES = 6
+_SOLVING_MOVES = 3
 """On a clock, solving gets as much as so many moves."""
 
 _SURE = 1.5

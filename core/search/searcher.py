@@ -43,8 +43,9 @@ _ASPIRATION_DEPTH = 3
 _ASPIRATION_SHARE = 32
 _WIDENING = 4
 
-# On a clock, no iteration begins after this share of the usual time: one takes about as long as all before it.
-_LAST_ITERATION_SHARE = 0.7
+# On a clock, no iteration begins after such a share of the usual time, since one takes about as long as all before it:
+# the sooner, the more iterations in a row have chosen the same move.
+_LAST_ITERATION_SHARES = (0.98, 0.78, 0.64, 0.64, 0.5)
 # Nor a deeper one where there is nothing to choose; the score is wanted nevertheless.
 _FORCED_DEPTH = 4
 # Iterations of a selective search that are deeper than the game, each less selective, before one of full width.
@@ -316,6 +317,7 @@ class Searcher:
         if not root.choices:
             return self._final_result(position, began)
         result: SearchResult | None = None
+        steady = 0
         with (
             contextlib.nullcontext() if stop is None else stop.relayed(state.stop),
             self._helped(
@@ -323,12 +325,13 @@ class Searcher:
             ) as found,
         ):
             for depth in self._depths(root, limits):
-                result = self._iterate(root, depth, result, began)
+                before, result = result, self._iterate(root, depth, result, began)
                 if result.stopped:
                     break
                 if on_iteration is not None:
                     on_iteration(result)
-                if self._is_settled(root, result, limits):
+                steady = steady + 1 if before is not None and before.move == result.move else 0
+                if self._is_settled(root, result, limits, steady):
                     break
         assert result is not None  # there is a first iteration
         if result.stopped and found:
@@ -533,8 +536,11 @@ class Searcher:
             return chosen
         return max(1, int(state.swing) // 4 if state.prunes and state.swing else int(state.limit) // _ASPIRATION_SHARE)
 
-    def _is_settled(self, root: _Root, result: SearchResult, limits: Limits) -> bool:
-        """Whether a deeper iteration would tell nothing new, or would hardly end in time."""
+    def _is_settled(self, root: _Root, result: SearchResult, limits: Limits, steady: int) -> bool:
+        """Whether a deeper iteration would tell nothing new, or would hardly end in time.
+
+        ``steady`` is the number of iterations before it that chose the same move.
+        """
         state = self.state
         # A win or a loss in so many plies is found at that depth, and all shorter ones before it.
         if state.win and all(
@@ -545,7 +551,8 @@ class Searcher:
             return False
         if root.choices == 1 and result.depth >= _FORCED_DEPTH:
             return True
-        return result.seconds > _LAST_ITERATION_SHARE * usual_seconds(limits.clock, root.plies_left)
+        share = _LAST_ITERATION_SHARES[min(steady, len(_LAST_ITERATION_SHARES) - 1)]
+        return result.seconds > share * usual_seconds(limits.clock, root.plies_left)
 
     def line(self, score: int, bound: Bound, moves: tuple[int, ...], depth: int = 0) -> Line:
         """Make a line of a score in steps."""

@@ -187,6 +187,21 @@ def test_seconds_and_clocks_end_the_search(othello, searcher):
     assert searcher.search(othello.initial_position, Limits(clock=Clock(0.0))).move is not None
 
 
+def test_on_a_clock_a_choice_that_stays_ends_the_search_sooner(othello, monkeypatch):
+    monkeypatch.setattr(time, "monotonic_ns", lambda: _ticks[0])
+    operations = Operations("slow", {**MOBILITY.operations.functions, "static_score": _slow_score})
+    slow = Searcher(othello, attrs.evolve(MOBILITY, name="slow", operations=operations), plain=True)
+    shares = []
+    for position in random_positions(othello, 8, range(40, 50), seed=8):
+        clock, seen = Clock(240.0, moves=30), []
+        slow.clear()
+        if not slow.search(position, Limits(clock=clock), on_iteration=seen.append).stopped:
+            assert all(each.seconds <= 0.98 * usual_seconds(clock, None) for each in seen[:-1])
+            if len({each.move for each in seen[-5:]}) == 1 and len(seen) >= 5:
+                shares.append(seen[-1].seconds / usual_seconds(clock, None))
+    assert 0.5 < min(shares) < 0.64
+
+
 @given(st.floats(0, 10_000), st.floats(0, 60), st.none() | st.integers(0, 200))
 def test_no_search_takes_the_whole_clock(remaining, increment, plies_left):
     clock = Clock(remaining, increment)
