@@ -417,10 +417,8 @@ class Engine:
         return self.prepare_analysis().evaluation.unit
 
     def line_text(self, line: Line) -> str:
-        """Word the value of a line of an analysis for people: a signed number or a chance, or ``won`` and ``lost``."""
-        if line.plies_to_end is not None:
-            return "won" if line.value > 0 else "lost"
-        return _value_text(self.prepare_analysis().evaluation, line.value)
+        """Word the value of a line of an analysis for people."""
+        return line_text(self.prepare_analysis().evaluation, line)
 
 
 def _interruptibly(task: Callable[[Stop], _Result], stop: Stop, *, answers_interrupt: bool = False) -> _Result:
@@ -443,6 +441,13 @@ def _value_text(evaluation: LinearEvaluation, value: float) -> str:
     if evaluation.link == LOGISTIC:
         return f"{float(evaluation.link(np.array(value))):.1%}"
     return f"{value:+.2f}"
+
+
+def line_text(evaluation: LinearEvaluation, line: Line) -> str:
+    """Word the value of a line: a signed number or a chance, or ``won`` and ``lost``."""
+    if line.plies_to_end is not None:
+        return "won" if line.value > 0 else "lost"
+    return _value_text(evaluation, line.value)
 
 
 def depth_texts(found: SearchResult) -> list[str]:
