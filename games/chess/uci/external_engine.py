@@ -273,6 +273,8 @@ class UciEngine:
         except ProgramFailureError as error:
             raise ProgramStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
         self._configure()
+        # No clock pays for what it still prepares: tables, networks, machine code.
+        self._ask(self._protocol.ping(), self.timeout)
 
     @property
     def announced(self) -> Sequence[chess.engine.Option]:

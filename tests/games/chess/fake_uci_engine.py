@@ -95,6 +95,7 @@ def main() -> None:
         # Neither the end of its input nor a word ends it.
         time.sleep(1000)
     position = "position startpos"
+    prepares = MODE == "prepares"
     for line in sys.stdin:
         word = line.split()[0] if line.strip() else ""
         if word == "uci":
@@ -108,6 +109,9 @@ def main() -> None:
             if MODE != "other":
                 say("uciok")
         elif word == "isready":
+            if prepares:
+                time.sleep(1.0)
+                prepares = False
             say("readyok")
         elif word == "position":
             position = line.strip()

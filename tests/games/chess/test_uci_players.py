@@ -46,7 +46,7 @@ def command(mode: str, notes: Path | None = None) -> str:
 
 def text(mode: str, notes: Path | None = None, **options: object) -> str:
     program = command(mode, notes)
-    if mode in {"good", "crash once"}:
+    if mode in {"good", "prepares", "crash once"}:
         # It finds legal moves by python-chess.
         program = program.replace(" -S ", " ")
     parts = [f"uci:{program}", "nodes=100"]
@@ -192,6 +192,11 @@ def test_boards_are_of_chess960_where_they_must_be() -> None:
 def played(record: Path, *players: str) -> TournamentResult:
     """A match of two players from a position in which White is mated in one move."""
     return run_tournament(Tournament(CHESS, tuple(map(parse_player, players)), (Opening(BEFORE_MATE),)), record)
+
+
+def test_what_an_engine_prepares_is_no_move_of_its(player: Callable[[str], UciPlayer]) -> None:
+    ready = player(text("prepares"))
+    assert 0 <= ready.choose(INITIAL_POSITION, [], None).seconds < 0.9
 
 
 def test_engines_play_a_match(tmp_path: Path) -> None:
