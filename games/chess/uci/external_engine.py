@@ -250,7 +250,7 @@ class UciEngine:
         Raises
         ------
         ProgramStartError
-            It cannot be run, or does not speak UCI.
+            It cannot be run, does not speak UCI, or does not get ready.
         BadInputError
             It has no such option, or the option not such a value.
         """
@@ -274,7 +274,10 @@ class UciEngine:
             raise ProgramStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
         self._configure()
         # No clock pays for what it still prepares: tables, networks, machine code.
-        self._ask(self._protocol.ping(), self.timeout)
+        try:
+            self._ask(self._protocol.ping(), self.timeout)
+        except ProgramFailureError as error:
+            raise ProgramStartError(f"{error}, asked whether it is ready", timed_out=error.timed_out) from error
 
     @property
     def announced(self) -> Sequence[chess.engine.Option]:

@@ -109,6 +109,8 @@ def main() -> None:
             if MODE != "other":
                 say("uciok")
         elif word == "isready":
+            if MODE == "busy":
+                continue
             if prepares:
                 time.sleep(1.0)
                 prepares = False

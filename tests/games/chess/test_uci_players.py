@@ -151,6 +151,11 @@ def test_programs_that_speak_something_else(player: Callable[[str], UciPlayer], 
         player(text(mode, timeout=1))
 
 
+def test_engines_that_do_not_get_ready(player: Callable[[str], UciPlayer]) -> None:
+    with pytest.raises(GlemError, match="gave no answer in 1 s, asked whether it is ready"):
+        player(text("busy", timeout=1))
+
+
 # ----------------------------------------------------------------------------------------- moves and boards
 
 
