@@ -13,9 +13,10 @@ import numpy as np
 from glem.core.compiling.kernels import mix
 from glem.core.search.state import KILLERS
 
-_FOLLOW_UP_BITS = 17
-FOLLOW_UPS = 1 << _FOLLOW_UP_BITS
-"""Places of pairs of moves; pairs share them."""
+_ROW_BITS, _PLACE_BITS = 9, 9
+FOLLOW_UPS = 1 << (_ROW_BITS + _PLACE_BITS)
+"""Places of pairs of moves, those behind the same move side by side; pairs share them."""
+_SCATTERING = np.uint64(0x9E3779B97F4A7C15)
 
 _MOST_HISTORY = np.int64(300 << 12)
 _GREATEST = np.int64(1 << 14)
@@ -28,8 +29,9 @@ def _place(state: Any, ply: Any, move: Any) -> Any:
 
 def _follow_up(before: Any, move: Any, distance: Any) -> Any:
     """Place of a move so many plies behind another one."""
-    pair = (np.uint64(before) << np.uint64(17) | np.uint64(move)) << np.uint64(1) | np.uint64(distance - np.int64(1))
-    return np.int64(mix(pair) >> np.uint64(64 - _FOLLOW_UP_BITS))
+    row = mix(np.uint64(before) << np.uint64(1) | np.uint64(distance - np.int64(1))) >> np.uint64(64 - _ROW_BITS)
+    place = np.uint64(move) * _SCATTERING >> np.uint64(64 - _PLACE_BITS)
+    return np.int64(row << np.uint64(_PLACE_BITS) | place)
 
 
 def history_of(state: Any, ply: Any, move: Any) -> Any:

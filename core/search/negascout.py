@@ -87,6 +87,7 @@ from glem.core.search.table import (
     entry_score,
     find_entry,
     pack_entry,
+    prefetch,
     prefetch_bucket,
     store_entry,
 )
@@ -97,6 +98,8 @@ _STATIC_RANGE = np.int64(1 << 22)
 _WIDENING = np.float64(0.25)
 """By what share of the threshold ProbCut's margins grow with each ply that a search is deeper than the game."""
 _POLL_NANOSECONDS = np.int64(1_000_000)
+_AHEAD = 3
+"""Keys that :func:`score_by_table` holds back."""
 _SCORE_BITS = np.uint64(2 * GREATEST_SCORE + 1)
 
 
@@ -134,6 +137,12 @@ def final_value(rules: Any, state: Any, position: Any, ply: Any) -> Any:
         return np.int64(0)
     distance = state.win - ply
     return distance if score > np.int64(0) else -distance
+
+
+def _prefetch_score(rules: Any, state: Any, position: Any) -> None:
+    """Ask for the static score of a position that is to be searched next, if it is kept."""
+    if state.scores_mask != np.uint64(0):
+        prefetch(state.scores, np.int64(np.uint64(hash_key(rules, position)) & state.scores_mask))
 
 
 @kept
@@ -203,6 +212,7 @@ def settle(
                 best = max(best, most)
                 continue
         after = play(rules, position, move)
+        _prefetch_score(rules, state, after)
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
         counters[AT.NODES] += 1
         if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
@@ -233,6 +243,7 @@ def _settle_with_checks(
     for place in range(start, start + np.int64(checking_moves(rules, position, state.moves, start))):
         move = np.int64(state.moves[place])
         after = play(rules, position, move)
+        _prefetch_score(rules, state, after)
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
         counters[AT.NODES] += 1
         if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
@@ -293,18 +304,27 @@ def score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any, 
     Returns the score of such a move, a lower bound on that of the position, or the least number where there is none.
     """
     start = ply * state.max_moves
-    for place in range(start, start + count):
-        move = np.int64(state.moves[place])
-        after = play(rules, position, move)
-        known = find_entry(state.table, state.table_mask, state.counters[AT.ERA], stored_key(rules, after))
+    # Each bucket is asked for while the next three moves are played: memory takes as long as that.
+    first, second, third = np.uint64(0), np.uint64(0), np.uint64(0)
+    for place in range(start, start + count + np.int64(_AHEAD)):
+        key = first
+        first, second = second, third
+        if place < start + count:
+            third = np.uint64(stored_key(rules, play(rules, position, np.int64(state.moves[place]))))
+            prefetch_bucket(state.table, state.table_mask, third)
+        if place < start + np.int64(_AHEAD):
+            continue
+        known = find_entry(state.table, state.table_mask, state.counters[AT.ERA], key)
         if known == np.uint64(0) or entry_bound(known) & np.int64(UPPER_BOUND) == np.int64(0):
             continue
         score = -entry_score(known)
+        if score < beta or abs(score) > state.proven:
+            continue
+        move = np.int64(state.moves[place - np.int64(_AHEAD)])
+        after = play(rules, position, move)
         below = depth - np.int64(1) + extra_plies(rules, position, move, after)
         if (
-            score >= beta
-            and abs(score) <= state.proven
-            and entry_depth(known) >= below
+            entry_depth(known) >= below
             and not is_repetition(rules, state, after, ply + np.int64(1))
             and not is_drawn_by_rule(rules, after)
         ):
@@ -580,6 +600,10 @@ def negascout(
         if move == left_out:
             continue
         after = play(rules, position, move)
+        if not must_play_to_hint(rules):
+            # No node has looked at these positions before.
+            prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
+        _prefetch_score(rules, state, after)
         late = place - start
         is_late: Any = (
             state.prunes != np.int64(0) and late > np.int64(0) and is_quiet_move(rules, position, move, after)

@@ -231,7 +231,7 @@ class Searcher:
             statics=np.zeros(PLIES, np.int64),
             path=np.full(PLIES + 2, -1, np.int32),
             left_out=np.full(PLIES, -1, np.int32),
-            follow_ups=np.zeros(FOLLOW_UPS, np.int32),
+            follow_ups=np.zeros(FOLLOW_UPS, np.int16),
             scores_mask=np.uint64(len(scores) - 1),
             table_mask=np.uint64(len(table) // 8 - 1),
             table_depth=np.int64(table_depth),

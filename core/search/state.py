@@ -96,7 +96,7 @@ class SearchState(NamedTuple):
     """Move played at each ply, two places on: [PLIES + 2]; -1 for none and for a null move."""
     left_out: NDArray[np.int32]
     """Move that a search of the ply does without, to learn how much better it is than the others: [PLIES]; or -1."""
-    follow_ups: NDArray[np.int32]
+    follow_ups: NDArray[np.int16]
     """How well moves cut off behind others: [FOLLOW_UPS] (:mod:`glem.core.search.history`)."""
     scores_mask: np.uint64
     """Places in ``scores``, less one: 0 where they are not kept."""

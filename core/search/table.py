@@ -100,8 +100,8 @@ def find_entry(words: Any, mask: np.uint64, era: Any, key: np.uint64) -> Any:
     return np.uint64(0)
 
 
-def prefetch_bucket(words: Any, mask: np.uint64, key: np.uint64) -> None:
-    """Ask for the bucket of a position that is to be looked up soon; as plain Python this does nothing."""
+def prefetch(words: Any, place: np.int64) -> None:
+    """Ask for the word at a place, which is to be read soon; as plain Python this does nothing."""
 
 
 @intrinsic
@@ -109,18 +109,23 @@ def _prefetch(_typing_context: Any, words: Any, _place: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         pointer = builder.bitcast(item_pointer(context, builder, signature.args[0], *arguments), byte)
         # To read, to be kept in all caches, data.
-        builder.call(prefetch, [pointer, *(ir.Constant(flag, choice) for choice in (0, 3, 1))])
+        builder.call(instruction, [pointer, *(ir.Constant(flag, choice) for choice in (0, 3, 1))])
         return context.get_dummy_value()
 
     return types.void(words, types.int64), generate
 
 
-@overload_of(prefetch_bucket)
-def _overload_prefetch_bucket(words: Any, mask: Any, key: Any) -> Any:
-    return lambda words, mask, key: _prefetch(words, np.int64(key & mask) * np.int64(_BUCKET_WORDS))
+@overload_of(prefetch)
+def _overload_prefetch(words: Any, place: Any) -> Any:
+    return lambda words, place: _prefetch(words, place)
+
+
+def prefetch_bucket(words: Any, mask: np.uint64, key: np.uint64) -> None:
+    """Ask for the bucket of a position that is to be looked up soon."""
+    prefetch(words, np.int64(key & mask) * np.int64(_BUCKET_WORDS))
 
 
 def store_entry(words: Any, mask: np.uint64, key: np.uint64, data: np.uint64) -> None:
