@@ -13,7 +13,7 @@ import numpy as np
 from glem.core.compiling.kernels import mix
 from glem.core.search.state import KILLERS
 
-_ROW_BITS, _PLACE_BITS = 9, 9
+_ROW_BITS, _PLACE_BITS = 8, 9
 FOLLOW_UPS = 1 << (_ROW_BITS + _PLACE_BITS)
 """Places of pairs of moves, those behind the same move side by side; pairs share them."""
 _SCATTERING = np.uint64(0x9E3779B97F4A7C15)
