@@ -97,8 +97,8 @@ _AT_THE_END = ("final_score", "no_moves_score")
 _LISTS = _asking(_list_all, legal_moves, tactical_moves)
 _OF_POSITIONS = _asking(_ask_all, *_KINDS)
 _OF_MOVES = {
-    **_asking(_ask_between, extension, move_order, is_quiet),
-    **_asking(_ask_before, move_hint, gain, is_losing),
+    **_asking(_ask_between, extension, move_order),
+    **_asking(_ask_before, move_hint, is_quiet, gain, is_losing),
 }
 
 

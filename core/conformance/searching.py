@@ -191,7 +191,7 @@ def _check_null_moves(check: CheckResult, game: Game, sample: Sample) -> None:
         reach = functions["reversible_plies"](after) if "reversible_plies" in functions else 0
         check.expect(reach == 0, f"reversible_plies gives {reach} after a null move")
         for move in sample.played_at(row):
-            quiet = functions["is_quiet"](position, move, game.play(position, move))
+            quiet = functions["is_quiet"](position, move)
             check.expect(isinstance(quiet, bool | np.bool_), f"is_quiet gives {quiet!r}, expected True or False")
 
 

@@ -39,7 +39,7 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     before may come back after it (``reversible_plies`` is 0).
 ``can_pass(position) -> bool``
     Whether passing may stand for any move there: False where a side may be glad to pass.
-``is_quiet(before, move, after) -> bool``
+``is_quiet(position, move) -> bool``
     Whether a move changes little that a static score sees; selective search looks at such ones less deep where they
     come late, and not at all where the static score is far too low next to the leaves.
 ``gain(position, move) -> int``
@@ -169,9 +169,9 @@ def can_pass(rules: Operations, position: Any) -> bool:
 
 
 @generic_operation
-def is_quiet(rules: Operations, before: Any, move: int, after: Any) -> bool:
+def is_quiet(rules: Operations, position: Any, move: int) -> bool:
     """Whether a move changes little that a static score sees."""
-    return bool(rules["is_quiet"](before, move, after))
+    return bool(rules["is_quiet"](position, move))
 
 
 @generic_operation

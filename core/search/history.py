@@ -16,7 +16,9 @@ from glem.core.search.state import KILLERS
 _ROW_BITS, _PLACE_BITS = 8, 9
 FOLLOW_UPS = 1 << (_ROW_BITS + _PLACE_BITS)
 """Places of pairs of moves, those behind the same move side by side; pairs share them."""
-_SCATTERING = np.uint64(0x9E3779B97F4A7C15)
+_ROW_END = np.uint64((1 << _PLACE_BITS) - 1)
+# Knuth's multiplicative hashing (The Art of Computer Programming 3, section 6.4), by the golden ratio of 32 bits.
+_SCATTERING, _LOW_BITS = np.uint64(0x9E3779B1), np.uint64(32 - _PLACE_BITS)
 
 _MOST_HISTORY = np.int64(300 << 12)
 _GREATEST = np.int64(1 << 14)
@@ -30,7 +32,7 @@ def _place(state: Any, ply: Any, move: Any) -> Any:
 def _follow_up(before: Any, move: Any, distance: Any) -> Any:
     """Place of a move so many plies behind another one."""
     row = mix(np.uint64(before) << np.uint64(1) | np.uint64(distance - np.int64(1))) >> np.uint64(64 - _ROW_BITS)
-    place = np.uint64(move) * _SCATTERING >> np.uint64(64 - _PLACE_BITS)
+    place = (np.uint64(move) * _SCATTERING >> _LOW_BITS) & _ROW_END
     return np.int64(row << np.uint64(_PLACE_BITS) | place)
 
 

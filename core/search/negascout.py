@@ -92,7 +92,6 @@ from glem.core.search.table import (
     store_entry,
 )
 
-_TABLE_PRIORITY = np.int64(1 << 30)
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)
 _WIDENING = np.float64(0.25)
@@ -333,36 +332,43 @@ def score_by_table(rules: Any, state: Any, position: Any, ply: Any, depth: Any, 
 
 
 def _set_priorities(
-    rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, depth: Any, count: Any, table_move: Any
+    rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, depth: Any, start: Any, count: Any
 ) -> None:
-    """Say in which order to search the moves of a node: by static scores far from the leaves, else by what cut off."""
-    start = ply * state.max_moves
+    """Say in which order to search moves of a node: by static scores far from the leaves, else by what cut off."""
     first_killer = ply * np.int64(KILLERS)
     for place in range(start, start + count):
         move = np.int64(state.moves[place])
         priority = np.int64(0)
-        if move == table_move:
-            priority = _TABLE_PRIORITY
-        else:
-            if depth >= state.hint_depth:
-                after = position
-                if must_play_to_hint(rules) or depth >= state.order_depth:
-                    after = play(rules, position, move)
-                if must_play_to_hint(rules) and depth == state.table_depth + np.int64(1):
-                    # Deeper nodes have looked for a cut-off there; these children are the last that the table is asked.
-                    prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
-                priority += hint(rules, position, move, after) * _HINT_UNIT
-                if depth >= state.order_depth:
-                    update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-                    static = static_value(rules, evaluator, state, after, ply + np.int64(1))
-                    priority -= min(max(static, -state.limit), state.limit) * _STATIC_RANGE // state.limit
-            if depth < state.order_depth:
-                priority += history_of(state, ply, move)
-                if move == state.killers[first_killer]:
-                    priority += state.killer_hint * _HINT_UNIT
-                elif move == state.killers[first_killer + np.int64(1)]:
-                    priority += (state.killer_hint - np.int64(1)) * _HINT_UNIT
+        if depth >= state.hint_depth:
+            after = position
+            if must_play_to_hint(rules) or depth >= state.order_depth:
+                after = play(rules, position, move)
+            if must_play_to_hint(rules) and depth == state.table_depth + np.int64(1):
+                # Deeper nodes have looked for a cut-off there; these children are the last that the table is asked.
+                prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
+            priority += hint(rules, position, move, after) * _HINT_UNIT
+            if depth >= state.order_depth:
+                update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+                static = static_value(rules, evaluator, state, after, ply + np.int64(1))
+                priority -= min(max(static, -state.limit), state.limit) * _STATIC_RANGE // state.limit
+        if depth < state.order_depth:
+            priority += history_of(state, ply, move)
+            if move == state.killers[first_killer]:
+                priority += state.killer_hint * _HINT_UNIT
+            elif move == state.killers[first_killer + np.int64(1)]:
+                priority += (state.killer_hint - np.int64(1)) * _HINT_UNIT
         state.priorities[place] = np.int32(priority)
+
+
+def _brings_forward(state: Any, move: Any, start: Any, count: Any) -> bool:
+    """Exchange the first of the moves for the given one, if that is among them."""
+    moves = state.moves
+    for place in range(start, start + count):
+        if moves[place] == move:
+            moves[place] = moves[start]
+            moves[start] = move
+            return True
+    return False
 
 
 def bring_best_forward(state: Any, place: Any, end: Any) -> None:
@@ -581,6 +587,7 @@ def negascout(
         count = _without_excluded(state, start, count)
         table_move = counters[AT.FIRST_MOVE]
     step = np.int64(1)
+    is_known: Any = False
     if count == np.int64(1):
         if state.moves[start] == state.pass_move:
             step = np.int64(0)
@@ -589,45 +596,48 @@ def negascout(
             score = score_by_table(rules, state, position, ply, depth, count, beta)
             if score >= beta:
                 return score
-        _set_priorities(rules, evaluator, state, position, ply, depth, count, table_move)
+        is_known = _brings_forward(state, table_move, start, count)
+        if not is_known:
+            _set_priorities(rules, evaluator, state, position, ply, depth, start, count)
 
     best = -state.infinity
     best_move = np.int64(-1)
     highest = alpha
     for place in range(start, start + count):
-        bring_best_forward(state, place, start + count)
+        if place == start + np.int64(1) and is_known:
+            _set_priorities(rules, evaluator, state, position, ply, depth, place, count - np.int64(1))
+        if place > start or not is_known:
+            bring_best_forward(state, place, start + count)
         move = np.int64(state.moves[place])
         if move == left_out:
             continue
+        late = place - start
+        reduction = np.int64(0)
+        if state.prunes != np.int64(0) and late > np.int64(0) and is_quiet_move(rules, position, move):
+            may_be_left_out: Any = static > -state.infinity and best > -state.proven
+            if may_be_left_out and depth <= LATE_DEPTH and late > most_moves(depth, improves):
+                # It is taken to be no better than what there is already.
+                best = max(best, alpha)
+                continue
+            reduction = reduction_of(state, ply, depth, late, move) - np.int64(is_open)
+            if static > -state.infinity and not improves:
+                reduction += np.int64(1)
+            near = max(depth - max(reduction, np.int64(0)), np.int64(1))
+            if may_be_left_out and (
+                (
+                    near <= FUTILE_DEPTH
+                    and state.swing > np.int64(0)
+                    and static + futile_margin(state, near) + state.swing // np.int64(2) <= alpha
+                )
+                or (depth <= LOSING_DEPTH and is_losing_move(rules, position, move))
+            ):
+                best = max(best, alpha)
+                continue
         after = play(rules, position, move)
         if not must_play_to_hint(rules):
             # No node has looked at these positions before.
             prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
         _prefetch_score(rules, state, after)
-        late = place - start
-        is_late: Any = (
-            state.prunes != np.int64(0) and late > np.int64(0) and is_quiet_move(rules, position, move, after)
-        )
-        reduction = np.int64(0)
-        if is_late:
-            reduction = reduction_of(state, ply, depth, late, move) - np.int64(is_open)
-            if static > -state.infinity and not improves:
-                reduction += np.int64(1)
-        if is_late and static > -state.infinity and best > -state.proven:
-            near = max(depth - max(reduction, np.int64(0)), np.int64(1))
-            is_far = (
-                near <= FUTILE_DEPTH
-                and state.swing > np.int64(0)
-                and static + futile_margin(state, near) + state.swing // np.int64(2) <= alpha
-            )
-            if (
-                is_far
-                or (depth <= LATE_DEPTH and late > most_moves(depth, improves))
-                or (depth <= LOSING_DEPTH and is_losing_move(rules, position, move))
-            ):
-                # It is taken to be no better than what there is already.
-                best = max(best, alpha)
-                continue
         state.path[ply + np.int64(2)] = move
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
         extra = extra_plies(rules, position, move, after)
@@ -664,7 +674,7 @@ def negascout(
                 if score >= beta:
                     takes: Any = (
                         state.prunes != np.int64(0)
-                        and not is_quiet_move(rules, position, move, after)
+                        and not is_quiet_move(rules, position, move)
                         and is_taking_move(rules, position, move)
                     )
                     note_cutoff(state, ply, depth, start, place, takes)

@@ -39,6 +39,8 @@ _KEPT_SCORES = 1 << 16
 _TABLE_DEPTH = 2
 _PRUNED_TABLE_DEPTH = 0
 _CUTOFF_DEPTH = 4
+# Where late moves are hardly searched, two in a hundred nodes are cut off so.
+_NO_CUTOFFS = _MOST_DEPTH * 4
 _ASPIRATION_DEPTH = 3
 _ASPIRATION_SHARE = 32
 _WIDENING = 4
@@ -134,7 +136,9 @@ def _enter_root(evaluator: Any, state: Any, position: Any) -> None:
 
 
 class Searcher:
-    """Searches positions of one game with one evaluation; keeps its table from search to search.
+    """Searches positions of one game with one evaluation.
+
+    It keeps its table from search to search, and where it prunes what it learnt of moves.
 
     Parameters
     ----------
@@ -166,6 +170,7 @@ class Searcher:
         self.rules = game.search_rules_with(self.settings.quiescence)
         self.state = self._new_state(shared)
         """Memory of the searches, for those who call the kernel themselves."""
+        self._helpers: list[Searcher] = []
         self.clear()
         self.borrowed: Any = self.state if plain else Borrowed(self.state)
         """The same as the kernel takes it."""
@@ -237,7 +242,7 @@ class Searcher:
             table_depth=np.int64(table_depth),
             order_depth=np.int64(max(order_depth, ordering.hint_depth)),
             hint_depth=np.int64(ordering.hint_depth),
-            cutoff_depth=np.int64(_CUTOFF_DEPTH),
+            cutoff_depth=np.int64(_NO_CUTOFFS if prunes else _CUTOFF_DEPTH),
             killer_hint=np.int64(ordering.killer_hint),
             max_moves=np.int64(game.max_moves),
             move_count=np.int64(game.move_count),
@@ -251,7 +256,7 @@ class Searcher:
         )
 
     def clear(self) -> None:
-        """Forget the table: the next search takes the same nodes as in a new searcher."""
+        """Forget the table and the histories: the next search takes the same nodes as in a new searcher."""
         counters = self.state.counters
         era = int(counters[AT.ERA]) + 1
         if era == ERAS:
@@ -259,6 +264,10 @@ class Searcher:
             era = 1
         counters[:] = 0
         counters[AT.ERA] = era
+        self.state.history[:] = 0
+        self.state.follow_ups[:] = 0
+        for helper in self._helpers:
+            helper.clear()
 
     # ------------------------------------------------------------------------------------- one search
 
@@ -398,10 +407,10 @@ class Searcher:
         counters = state.counters
         state.stop[0] = stop is not None and stop.is_set()
         state.killers[:] = -1
-        state.history[:] = 0
-        if state.prunes:
-            state.follow_ups[:] = 0
-            state.left_out[:] = -1
+        state.left_out[:] = -1
+        if not state.prunes:
+            # Where it fades, what was learnt at the last move is of use at this one.
+            state.history[:] = 0
         earlier = self._earlier(root.position, previous)
         keys = [game.hash_key(position) for position in earlier]
         often = Counter(keys)

@@ -30,7 +30,8 @@ DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
 
 
 @inlined
-def _moved(board: np.uint64, stay: np.uint64, origin: np.uint64, target: np.uint64) -> np.uint64:
+def moved(board: np.uint64, stay: np.uint64, origin: np.uint64, target: np.uint64) -> np.uint64:
+    """Board after the piece of one square has gone to another; ``stay`` has the squares that are not cleared."""
     return (board & stay) | (((board >> origin) & ONE) << target)
 
 
@@ -76,12 +77,12 @@ def play(position: Position, move: int) -> Position:
     captures = occupied_squares(position) & target_bit != ZERO
 
     kind = kind_at(position, origin)
-    pawns = _moved(position.pawns, stay, origin, target)
-    knights = _moved(position.knights, stay, origin, target)
-    bishops = _moved(position.bishops, stay, origin, target)
-    rooks = _moved(position.rooks, stay, origin, target)
-    queens = _moved(position.queens, stay, origin, target)
-    kings = _moved(position.kings, stay, origin, target)
+    pawns = moved(position.pawns, stay, origin, target)
+    knights = moved(position.knights, stay, origin, target)
+    bishops = moved(position.bishops, stay, origin, target)
+    rooks = moved(position.rooks, stay, origin, target)
+    queens = moved(position.queens, stay, origin, target)
+    kings = moved(position.kings, stay, origin, target)
     arrived = kind
     if promotion != ZERO:
         arrived = promotion

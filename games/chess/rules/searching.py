@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.compiling.kernels import inlined, mix
+from glem.core.compiling.kernels import ONE, ZERO, inlined, mix, trailing_zeros
+from glem.games.chess.rules.attacks import bishop_attacks, knight_attacks, pawn_attacks, rook_attacks
 from glem.games.chess.rules.exchanges import keeps_material, value_on
 from glem.games.chess.rules.generation import LEGAL, MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
-from glem.games.chess.rules.playing import final_score, insufficient_material, play
-from glem.games.chess.rules.position import Position, own_squares, parts_of
+from glem.games.chess.rules.playing import final_score, insufficient_material, moved, play
+from glem.games.chess.rules.position import Position, occupied_squares, own_squares, parts_of
 from glem.games.chess.rules.tables import EN_PASSANT_KEYS, TURN_KEY, table_word
 
 _NO_PROMOTION = np.uint64(0)
@@ -123,12 +124,30 @@ def can_pass(position: Position) -> bool:
     return pieces & own_squares(position) != np.uint64(0) and not in_check(position)
 
 
-def is_quiet(before: Position, move: int, after: Position) -> bool:
+@inlined
+def _gives_check(position: Position, origin: np.uint64, target: np.uint64) -> bool:
+    """Whether a piece that goes to an empty square attacks the other king, or another piece by its leaving."""
+    own, stay = own_squares(position), ~(ONE << origin)
+    king = np.uint64(trailing_zeros(position.kings & ~own))
+    own = (own & stay) | (ONE << target)
+    occupied = (occupied_squares(position) & stay) | (ONE << target)
+    straight = moved(position.rooks | position.queens, stay, origin, target)
+    diagonal = moved(position.bishops | position.queens, stay, origin, target)
+    attackers = (rook_attacks(king, occupied) & straight) | (bishop_attacks(king, occupied) & diagonal)
+    attackers |= knight_attacks(king) & moved(position.knights, stay, origin, target)
+    attackers |= pawn_attacks(ONE << king, position.turn == np.uint8(0)) & moved(position.pawns, stay, origin, target)
+    return bool(attackers & own != ZERO)
+
+
+def is_quiet(position: Position, move: int) -> bool:
     """No capture, promotion or check."""
     origin, target, promotion = parts_of(np.int64(move))
-    castles = ((before.white >> origin) & np.uint64(1)) == ((before.white >> target) & np.uint64(1))
-    takes = (value_on(before, target) != np.int64(0) and not castles) or _is_en_passant(before, origin, target)
-    return bool(promotion == _NO_PROMOTION and not takes) and not in_check(after)
+    if promotion != _NO_PROMOTION or _is_en_passant(position, origin, target):
+        return False
+    if (occupied_squares(position) >> target) & ONE != ZERO:
+        castles = ((position.white >> origin) & ONE) == ((position.white >> target) & ONE)
+        return bool(castles) and not in_check(play(position, move))
+    return not _gives_check(position, origin, target)
 
 
 def gain(position: Position, move: int) -> int:
