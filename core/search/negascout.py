@@ -603,10 +603,11 @@ def negascout(
     best = -state.infinity
     best_move = np.int64(-1)
     highest = alpha
+    is_rest_left_out: Any = False
     for place in range(start, start + count):
         if place == start + np.int64(1) and is_known:
             _set_priorities(rules, evaluator, state, position, ply, depth, place, count - np.int64(1))
-        if place > start or not is_known:
+        if not is_rest_left_out and (place > start or not is_known):
             bring_best_forward(state, place, start + count)
         move = np.int64(state.moves[place])
         if move == left_out:
@@ -616,7 +617,8 @@ def negascout(
         if state.prunes != np.int64(0) and late > np.int64(0) and is_quiet_move(rules, position, move):
             may_be_left_out: Any = static > -state.infinity and best > -state.proven
             if may_be_left_out and depth <= LATE_DEPTH and late > most_moves(depth, improves):
-                # It is taken to be no better than what there is already.
+                # It is taken to be no better than what there is already, as are all quiet moves behind it.
+                is_rest_left_out = True
                 best = max(best, alpha)
                 continue
             reduction = reduction_of(state, ply, depth, late, move) - np.int64(is_open)
