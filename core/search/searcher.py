@@ -39,8 +39,8 @@ _KEPT_SCORES = 1 << 16
 _TABLE_DEPTH = 2
 _PRUNED_TABLE_DEPTH = 0
 _CUTOFF_DEPTH = 4
-# Where late moves are hardly searched, two in a hundred nodes are cut off so.
-_NO_CUTOFFS = _MOST_DEPTH * 4
+_NOWHERE = _MOST_DEPTH * 4
+"""Depth that no node has."""
 _ASPIRATION_DEPTH = 3
 _ASPIRATION_SHARE = 32
 _WIDENING = 4
@@ -171,6 +171,7 @@ class Searcher:
         self.state = self._new_state(shared)
         """Memory of the searches, for those who call the kernel themselves."""
         self._helpers: list[Searcher] = []
+        self._plies = 0
         self.clear()
         self.borrowed: Any = self.state if plain else Borrowed(self.state)
         """The same as the kernel takes it."""
@@ -209,7 +210,7 @@ class Searcher:
         else:
             table, scores = shared.table, shared.scores
         prunes = settings.pruning and "null_move" in self.rules
-        table_depth = _MOST_DEPTH * 4
+        table_depth = _NOWHERE
         if settings.table_mb:
             table_depth = _PRUNED_TABLE_DEPTH if prunes else _TABLE_DEPTH
         ordering = _SHARP if "tactical_moves" in game.search_rules else _CALM
@@ -242,7 +243,8 @@ class Searcher:
             table_depth=np.int64(table_depth),
             order_depth=np.int64(max(order_depth, ordering.hint_depth)),
             hint_depth=np.int64(ordering.hint_depth),
-            cutoff_depth=np.int64(_NO_CUTOFFS if prunes else _CUTOFF_DEPTH),
+            # Where late moves are hardly searched, two in a hundred nodes are cut off so.
+            cutoff_depth=np.int64(_NOWHERE if prunes else _CUTOFF_DEPTH),
             killer_hint=np.int64(ordering.killer_hint),
             max_moves=np.int64(game.max_moves),
             move_count=np.int64(game.move_count),
@@ -409,8 +411,11 @@ class Searcher:
         state.killers[:] = -1
         state.left_out[:] = -1
         if not state.prunes:
-            # Where it fades, what was learnt at the last move is of use at this one.
             state.history[:] = 0
+        elif (len(previous) - self._plies) % 2:
+            # It fades, so that what was learnt at the last move is of use at this one. The sides are told by the ply.
+            state.history[:] = np.roll(state.history, state.move_count)
+        self._plies = len(previous)
         earlier = self._earlier(root.position, previous)
         keys = [game.hash_key(position) for position in earlier]
         often = Counter(keys)

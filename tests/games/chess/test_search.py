@@ -125,6 +125,13 @@ def test_pruning_is_the_same_as_plain_python_and_finds_what_it_must() -> None:
     found, expected = (search(one, fen, 5) for one in (compiled, plain))
     assert (found.score, found.nodes, found.move) == (expected.score, expected.nodes, expected.move)
     assert 3 * found.nodes < search(wide, fen, 5).nodes
+    # Histories stay for the next move of the game, until the searcher is cleared.
+    learnt = compiled.state.history.copy().reshape(2, -1)
+    compiled.search(parse_position(fen), Limits(nodes=1), previous=[CHESS.initial_position])
+    assert learnt.any() and (compiled.state.history.reshape(2, -1) == learnt[::-1]).all()
+    assert compiled.state.follow_ups.any() and (compiled.state.follow_ups == plain.state.follow_ups).all()
+    compiled.clear()
+    assert not compiled.state.history.any() and not compiled.state.follow_ups.any()
     # Deep enough for moves that are extended because no other is as good.
     pawns = "8/5pk1/6p1/8/3K4/8/5PP1/8 w - - 0 1"
     found, expected = (search(one, pawns, 8) for one in (compiled, plain))
