@@ -27,8 +27,8 @@ _STEPS = {
         "reduction = np.int64(0)",
     ),
     "static scores above beta": (_SEARCH, "if depth <= FUTILE_DEPTH and state.swing > np.int64(0) and", "if False and"),
-    "static scores below alpha": (_SEARCH, "is_far\n                or", ""),
-    "late moves left out": (_SEARCH, "or (depth <= LATE_DEPTH and late > most_moves(depth, improves))", ""),
+    "static scores below alpha": (_SEARCH, "near <= FUTILE_DEPTH", "False"),
+    "late moves left out": (_SEARCH, "if may_be_left_out and depth <= LATE_DEPTH and", "if False and"),
     "losing moves left out": (_SEARCH, "or (depth <= LOSING_DEPTH and is_losing_move(rules, position, move))", ""),
     "captures that gain too little": (_SEARCH, "if is_pruned and stands > np.int64(0):", "if False:"),
     "table in quiescence": (_SEARCHER, "_PRUNED_TABLE_DEPTH = 0", "_PRUNED_TABLE_DEPTH = 1"),
@@ -38,7 +38,7 @@ _STEPS = {
     "singular extensions": (_PRUNING, "SINGULAR_DEPTH = np.int64(7)", "SINGULAR_DEPTH = np.int64(255)"),
     "extensions of checks": (_CHESS, "return 1 if in_check(after)", "return 0 if in_check(after)"),
     "no captures among killers": (_HISTORY, "if not takes and killers[killer] != move:", "if killers[killer] != move:"),
-    "table's answers to moves": (_SEARCHER, "cutoff_depth=np.int64(_CUTOFF_DEPTH)", "cutoff_depth=np.int64(255)"),
+    "histories that stay": (_SEARCHER, "if not state.prunes:", "state.follow_ups[:] = 0\n        if True:"),
 }
 
 
