@@ -266,8 +266,9 @@ class Searcher:
             era = 1
         counters[:] = 0
         counters[AT.ERA] = era
-        self.state.history[:] = 0
-        self.state.follow_ups[:] = 0
+        if self.state.prunes:
+            self.state.history[:] = 0
+            self.state.follow_ups[:] = 0
         for helper in self._helpers:
             helper.clear()
 
