@@ -343,9 +343,6 @@ def _set_priorities(
             after = position
             if must_play_to_hint(rules) or depth >= state.order_depth:
                 after = play(rules, position, move)
-            if must_play_to_hint(rules) and depth == state.table_depth + np.int64(1):
-                # Deeper nodes have looked for a cut-off there; these children are the last that the table is asked.
-                prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
             priority += hint(rules, position, move, after) * _HINT_UNIT
             if depth >= state.order_depth:
                 update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
@@ -636,8 +633,7 @@ def negascout(
                 best = max(best, alpha)
                 continue
         after = play(rules, position, move)
-        if not must_play_to_hint(rules):
-            # No node has looked at these positions before.
+        if depth > state.table_depth:
             prefetch_bucket(state.table, state.table_mask, stored_key(rules, after))
         _prefetch_score(rules, state, after)
         state.path[ply + np.int64(2)] = move
