@@ -960,6 +960,7 @@ def tune_terms(
     seed: int = 0,
     format: str | None = None,  # noqa: A002 # the word of the command line
     skip_bad: bool = False,
+    work: Path | None = None,
     jobs: int = _THREADS,
     progress: Progress = SILENT,
 ) -> TermsFit:
@@ -992,6 +993,8 @@ def tune_terms(
         Name of the files' format, if their names and content do not tell.
     skip_bad
         Leave bad records out.
+    work
+        Folder where the state of the unfinished fit is kept; the same call continues it, with the same result.
     jobs
         Threads; they change no result.
     progress
@@ -1000,7 +1003,7 @@ def tune_terms(
     Raises
     ------
     BadInputError
-        No such files or function, terms or weights do not fit, or no positions.
+        No such files or function, terms or weights do not fit, no positions, or the folder has another fit.
     """
     from glem.core.discovery.game_positions import read_game_positions
     from glem.core.features.functions import load_function
@@ -1045,6 +1048,7 @@ def tune_terms(
         start,
         settings,
         held=own.matching(hold),
+        work=work,
         jobs=jobs,
         progress=progress,
     )

@@ -86,7 +86,7 @@ def command(context: click.Context, /, files: options.GameFiles, output: str, te
     in the form in which they went in.
 
     Interrupted or killed, the same command continues; the state of the unfinished fit lies beside the output in
-    a folder that ends in .work. A fit of --terms begins anew.
+    a folder that ends in .work.
     """
     from glem.functions import tune
 

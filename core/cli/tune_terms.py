@@ -57,28 +57,31 @@ def tune_own(
     """Fit, write and show weights."""
     import numpy as np
 
+    from glem.core.tasks.run_folder import run_folder
     from glem.core.tuning.fitting import TermSettings
     from glem.core.tuning.terms import TEMPLATES
     from glem.functions import tune_terms
 
-    check_outputs(output)
+    check_outputs(output, folders=[f"{output}.work"])
     if template is None and Path(output).suffix.lower() not in (".json", *TEMPLATES):
         raise BadInputError(f"{output}: weights are written as .json, {', '.join(TEMPLATES)}, or by --template")
-    fit = tune_terms(
-        terms,
-        files.game() if files.paths else None,
-        files.paths,
-        weights=weights,
-        settings=TermSettings(loss=loss, l2=l2, iterations=iterations),
-        hold=held_terms,
-        format=files.format,
-        skip_bad=files.skip_bad,
-        progress=display_progress(),
-        **how,
-    )
-    # Whole numbers come back as such; those of a fit without any before are log odds.
-    digits = 0 if weights is not None and bool((fit.start == np.rint(fit.start)).all()) else 4
-    fit.terms.write(output, fit.weights, digits=digits, template=template)
+    with run_folder(Path(f"{output}.work"), {"work": "tune --terms"}) as work:
+        fit = tune_terms(
+            terms,
+            files.game() if files.paths else None,
+            files.paths,
+            weights=weights,
+            settings=TermSettings(loss=loss, l2=l2, iterations=iterations),
+            hold=held_terms,
+            format=files.format,
+            skip_bad=files.skip_bad,
+            work=work,
+            progress=display_progress(),
+            **how,
+        )
+        # Whole numbers come back as such; those of a fit without any before are log odds.
+        digits = 0 if weights is not None and bool((fit.start == np.rint(fit.start)).all()) else 4
+        fit.terms.write(output, fit.weights, digits=digits, template=template)
     notes = (f"note: {note}" for note in fit.notes)
     print_result(_as_json(fit, output), [*_told(fit), *notes, f"wrote {output}"])
 

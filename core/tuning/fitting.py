@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
+from glem.core.files.digests import arrays_digest
+from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.least_squares_problem import Errors
 from glem.core.fitting.minimizing.quasi_newton import Minimum, Point, minimize
 from glem.core.fitting.packed.likelihood_passes import slopes
@@ -300,6 +303,11 @@ class _Problem:
     def first(self) -> NDArray[np.float64]:
         return np.vstack([self.start, self.draws])
 
+    def fingerprint(self, settings: TermSettings) -> str:
+        """Digest of all that a fit depends on, so that a checkpoint knows what it belongs to."""
+        rows = (array for block in self.blocks for array in block)
+        return arrays_digest((self.first, self.free, *rows), repr(settings))
+
     def at(self, parameters: Vector) -> NDArray[np.float64]:
         """Weights and, in the last row, draws."""
         found = self.first
@@ -404,6 +412,7 @@ def fit_terms(
     settings: TermSettings | None = None,
     *,
     held: NDArray[np.bool_] | None = None,
+    work: Path | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> TermsFit:
@@ -421,6 +430,8 @@ def fit_terms(
         How to fit.
     held
         bool [K]: coefficients whose weights stay.
+    work
+        Folder where the state of the unfinished fit is kept; the same call continues it, with the same result.
     jobs
         Threads; they change no result.
     progress
@@ -429,7 +440,7 @@ def fit_terms(
     Raises
     ------
     BadInputError
-        There is nothing to fit, or the first weights tell nothing of the results, or all.
+        There is nothing to fit, the first weights tell nothing of the results, or all, or the folder has another fit.
     """
     chosen = TermSettings() if settings is None else settings
     first = np.zeros((terms.count, 2)) if start is None else start
@@ -445,6 +456,7 @@ def fit_terms(
         np.zeros(int(problem.free.sum())),
         iterations=chosen.iterations,
         tolerance=chosen.tolerance,
+        checkpoint=None if work is None else FileCheckpoint(work / "likelihood.npz", problem.fingerprint(chosen)),
         progress=progress,
     )
     before, after = problem.first, problem.at(minimum.parameters)

@@ -1,5 +1,7 @@
 """Weights of an engine's terms: against a naive fit, by both losses, with held terms, games and errors."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
+from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.tuning.coefficients import Block, block_of
 from glem.core.tuning.fitting import LIKELIHOOD, LOGISTIC, TermSettings, fit_terms
 from glem.core.tuning.terms import Terms
@@ -86,6 +89,28 @@ def test_the_way_rows_are_kept_changes_nothing(rows: Rows, loss: str):
     assert np.allclose(fits[0].weights, fits[2].weights, atol=3e-4)
     errors = [fit.errors for fit in fits if fit.errors is not None]
     assert np.allclose(errors[0], errors[2], rtol=1e-2)
+
+
+def test_a_killed_fit_continues_to_the_same_weights(rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    terms, settings = Terms({"some": (TERMS,)}, is_tapered=True), TermSettings(tolerance=1e-15)
+    whole = fit_terms(terms, blocks_of(rows), None, settings)
+    save, states = FileCheckpoint.save, []
+
+    def killing(self: FileCheckpoint, state: Mapping[str, Any]) -> None:
+        save(self, state)
+        states.append(state)
+        if len(states) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(FileCheckpoint, "save", killing)
+    with pytest.raises(KeyboardInterrupt):
+        fit_terms(terms, blocks_of(rows), None, settings, work=tmp_path)
+    with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
+        fit_terms(terms, blocks_of(rows), np.ones((TERMS, 2)), settings, work=tmp_path)
+    continued = fit_terms(terms, blocks_of(rows), None, settings, work=tmp_path)
+    assert len(states) > 1
+    assert np.array_equal(whole.weights, continued.weights)
+    assert whole.minimum.monitor.training_errors == continued.minimum.monitor.training_errors
 
 
 def test_held_terms_stay_and_held_out_games_choose_nothing(rows: Rows):
