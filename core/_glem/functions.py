@@ -326,7 +326,7 @@ def fit(
         terms = Terms.of(before)
     bounded = link_of(link, max(abs(score) for score in game.score_bounds)) if before is None else before.link
     if bounded == LOGISTIC:
-        positions = evolve(positions, label=result_labels(positions.label))
+        positions = evolve(positions, label=result_labels(positions.label, game.score_bounds))
     settings = FitSettings(
         ConjugateGradient(iterations=iterations or 60, patience=5 if held_out else None)
         if method == "conjugate"

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
         "--by",
         default="default,depth=6",
         metavar="PLAYER",
-        help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end.",
+        help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end; or a program that "
+        "tells chances of win, draw and loss (uci:PROGRAM).",
     ),
     options.option("--given/--no-given", default=True, help="Label the positions of the files themselves."),
     options.flag("--choices", "Label the positions after all moves instead: choices, for glem evaluate."),
@@ -54,6 +55,8 @@ def command(
     workers: Workers,
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
+
+    Where results alone count, a label is the expected one: the chance to win less that to lose.
 
     Equal positions are labelled once. Interrupted or killed, the same command continues; what is done so far lies
     beside the output in a folder that ends in .work.

@@ -316,8 +316,8 @@ class LinearEvaluation:
         return "winning chance" if self.link == LOGISTIC else self.learning.label_unit
 
     def labels_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Labels to compare values with: the scores, or 0.9, 0.5 and 0.1 for them under the logistic link."""
-        return result_labels(scores) if self.link == LOGISTIC else scores
+        """Labels to compare values with: the scores, or winning chances for them under the logistic link."""
+        return result_labels(scores, self.learning.game.score_bounds) if self.link == LOGISTIC else scores
 
     def final_values(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Values of finished positions among those of others: the scores where these tell by how much a game is won.

@@ -106,12 +106,15 @@ class ExternalScore:
         How often it failed over this position and was started anew.
     problem
         What the matter was, for people, where it failed or gave no score.
+    move
+        Its move; None where it gave none.
     """
 
     value: float | None
     results: tuple[float, float, float] | None = None
     failures: int = 0
     problem: str = ""
+    move: int | None = None
 
 
 class PositionScoring(typing.Protocol):

@@ -17,8 +17,9 @@ Labels of all moves of each position are a *choice set*: it tells how much an ev
 Equal input, settings and seed give equal labels, whatever the number of workers.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,16 @@ import numpy as np
 from attrs import define
 
 from glem.core.compiling.columns import position_at, store_position
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
+from glem.core.grading.scorers.searching import kept_scoring, scoring_kept
 from glem.core.labelling.sampled import PositionSampler
-from glem.core.players.spec import SEARCH, PlayerSpec
-from glem.core.players.thinker import Thinker, kept_thinker
+from glem.core.players.player import MoveChoice
+from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
+from glem.core.players.thinker import kept_thinker
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
@@ -43,6 +46,9 @@ from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
+
+_SURE = 0.9999
+"""Greatest expected result that has log odds."""
 
 
 class Origin(IntEnum):
@@ -55,27 +61,49 @@ class Origin(IntEnum):
     CHILD = 4
 
 
-def check_labeller(spec: PlayerSpec) -> None:
-    """Raise :class:`BadInputError` for a player that cannot label positions."""
-    if spec.kind != SEARCH:
+def check_labeller(spec: PlayerSpec, *kinds: str) -> None:
+    """Raise :class:`BadInputError` for a player that cannot label positions; it may be of these kinds too."""
+    if spec.kind not in (SEARCH, *kinds):
         raise BadInputError(f"{spec.name!r} does not search; labels need an evaluation file with depth= or nodes=")
     spec.check_repeatable("its labels could not be made again")
     if spec.result_from:
         raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
 
 
-def labeller_of(game: Game, spec: PlayerSpec) -> Thinker:
-    """Return what judges positions as a player, kept and cleared for this task.
+def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], MoveChoice]:
+    """Return what judges positions as a player, kept and cleared for this task; the score is a label.
+
+    Where evaluation or program tell winning chances, that is the expected result: the chance to win less that to lose.
 
     Raises
     ------
     BadInputError
-        The evaluation predicts winning chances and not scores, or as for :class:`~glem.core.players.thinker.Thinker`.
+        Results are expected but scores tell by how much a game is won, or as for
+        :class:`~glem.core.players.thinker.Thinker`.
     """
-    labeller = kept_thinker(game, spec)
-    if labeller.evaluation.link == LOGISTIC:
-        raise BadInputError(f"{spec.evaluation} predicts winning chances; labels by search need scores")
-    return labeller
+    thinker = None if spec.kind == EXTERNAL else kept_thinker(game, spec)
+    if thinker is not None and thinker.evaluation.link != LOGISTIC:
+        return thinker.judge
+    if max(map(abs, game.score_bounds)) > 1:
+        raise BadInputError(f"{spec.name} tells winning chances; the labels of {game.title} are scores")
+    if thinker is None:
+        scoring = scoring_kept(game, spec)
+
+        def told(position: Any) -> MoveChoice:
+            found = scoring.score(position)
+            if found.results is None:
+                problem = found.problem or "it tells no chances of win, draw and loss"
+                raise GlemError(f"{spec.name}: no label for {game.format_position(position)}: {problem}")
+            return MoveChoice(-1 if found.move is None else found.move, found.results[0] - found.results[2])
+
+        return told
+
+    def expected(position: Any) -> MoveChoice:
+        found = thinker.judge(position)
+        assert found.score is not None
+        return attrs.evolve(found, score=math.tanh(found.score / 2))
+
+    return expected
 
 
 def decisive_facts(settings: Any) -> dict[str, Any]:
@@ -90,7 +118,7 @@ class SearchLabelling:
     Parameters
     ----------
     labeller
-        A searching player: its evaluation, limits and where it begins to solve.
+        A searching player: its evaluation, limits and where it begins to solve; or a program.
     given
         Label the given positions themselves.
     children
@@ -127,7 +155,12 @@ class SearchLabelling:
     positions_per_task: int = 250
 
     def __attrs_post_init__(self) -> None:
-        check_labeller(self.labeller)
+        check_labeller(self.labeller, EXTERNAL)
+        if self.labeller.kind == EXTERNAL and self.sampled + self.even:
+            raise BadInputError(
+                f"{self.labeller.name!r} shows nothing of its search: draw positions from one of glem's own, and label "
+                "their file"
+            )
         if min(self.sampled, self.even, self.children) < 0 or (self.window or 0) < 0:
             raise BadInputError(
                 f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
@@ -149,7 +182,7 @@ class SearchLabelling:
 def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     """Label some positions and those that are added to them."""
     game, settings = task.work
-    labeller = labeller_of(game, settings.labeller)
+    judge = judge_of(game, settings.labeller)
     positions: list[Any] = []
     facts: list[tuple[float, int, int, int]] = []
 
@@ -159,7 +192,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
                 positions.append(position)
                 facts.append((game.final_score(position), row, distance, origin))
             return
-        found = labeller.judge(position)
+        found = judge(position)
         assert found.score is not None
         positions.append(position)
         facts.append((found.score, row, distance, origin))
@@ -169,11 +202,14 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
                 positions.append(successor)
                 facts.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
 
-    window = serious_error(game) / 2 if settings.window is None else settings.window
-    sampler = PositionSampler(game, labeller.evaluator, settings.sampled, even_room=settings.even, window=window)
     searcher = None
     if settings.sampled + settings.even:
-        searcher = Searcher(game, sampler.evaluator, labeller.searcher.settings)
+        thinker = kept_thinker(game, settings.labeller)
+        window = serious_error(game) / 2 if settings.window is None else settings.window
+        if thinker.evaluation.link == LOGISTIC:
+            window = 2 * math.atanh(min(window, _SURE))
+        sampler = PositionSampler(game, thinker.evaluator, settings.sampled, even_room=settings.even, window=window)
+        searcher = Searcher(game, sampler.evaluator, thinker.searcher.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)
         if settings.given and not settings.choices:
@@ -255,20 +291,23 @@ def label_by_search(
     )
     names = positions.sources or ("",)
     sources = tuple(f"{name} ({origin.name.lower()})".strip() for name in names for origin in Origin)
-    for number, arrays in enumerate(chunks):
-        rows = arrays["row"] + number * step
-        given = positions.select(rows)
-        yield attrs.evolve(
-            given,
-            record=rows if settings.choices else given.record,
-            positions=game.position_type(*(arrays[f"position_{name}"] for name in game.position_type._fields)),
-            label=arrays["label"],
-            ply=np.where(given.ply < 0, -1, given.ply + arrays["distance"]).astype(np.int16),
-            source=(np.maximum(given.source, 0) * len(Origin) + arrays["origin"]).astype(np.int16),
-            sources=sources,
-            label_kind=settings.label_kind,
-            label_spread=None,
-        )
+    try:
+        for number, arrays in enumerate(chunks):
+            rows = arrays["row"] + number * step
+            given = positions.select(rows)
+            yield attrs.evolve(
+                given,
+                record=rows if settings.choices else given.record,
+                positions=game.position_type(*(arrays[f"position_{name}"] for name in game.position_type._fields)),
+                label=arrays["label"],
+                ply=np.where(given.ply < 0, -1, given.ply + arrays["distance"]).astype(np.int16),
+                source=(np.maximum(given.source, 0) * len(Origin) + arrays["origin"]).astype(np.int16),
+                sources=sources,
+                label_kind=settings.label_kind,
+                label_spread=None,
+            )
+    finally:
+        kept_scoring.drop()
 
 
 class SearchCounts:

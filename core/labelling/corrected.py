@@ -30,9 +30,10 @@ from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
 from glem.core.game.solver import Solution
-from glem.core.labelling.by_search import check_labeller, decisive_facts, labeller_of
+from glem.core.labelling.by_search import check_labeller, decisive_facts, judge_of
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec
+from glem.core.players.thinker import kept_thinker
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
 from glem.core.search.solver import can_solve, solver_of
@@ -123,14 +124,14 @@ class Correction:
 def search_chunk(task: PositionsTask[tuple[Game, PlayerSpec, str]]) -> Arrays:
     """Label float32 [n] of some positions, searched, or solved for their ``score`` or ``result``, and whether exact."""
     game, spec, solved = task.work
-    labeller = labeller_of(game, spec)
+    judge = judge_of(game, spec)
     positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]
     found: list[Solution] | list[MoveChoice]
     if solved:
-        solver = solver_of(game, labeller.evaluator, _SOLVER_TABLE_MB)
+        solver = solver_of(game, kept_thinker(game, spec).evaluator, _SOLVER_TABLE_MB)
         found = [solver.solve(position, result_only=solved == "result") for position in positions]
     else:
-        found = [labeller.judge(position) for position in positions]
+        found = [judge(position) for position in positions]
     return {
         "label": np.array([one.score for one in found], np.float32),
         "exact": np.array([one.exact for one in found], np.bool_),

@@ -255,16 +255,20 @@ def scoring_of(game: Game, spec: PlayerSpec) -> Callable[[Game, PlayerSpec], Pos
     return external.make_scoring
 
 
-def scored(task: _Task, options: Sequence[Mapping[str, str]] | None = None) -> Arrays:
-    """Let an engine score positions, each under options of its own if there are any; nan where it told nothing."""
-    game, spec = task.work
+def scoring_kept(game: Game, spec: PlayerSpec, is_changed: bool = False) -> PositionScoring:
+    """Return the running engine of this thread, started where it is not; one whose options were changed is another."""
 
     def started() -> PositionScoring:
         spec.check(game)
         return scoring_of(game, spec)(game, spec)
 
-    # One whose options were changed is no longer what its description says.
-    scoring = kept_scoring.get((game.name, spec, options is None), started)
+    return kept_scoring.get((game.name, spec, is_changed), started)
+
+
+def scored(task: _Task, options: Sequence[Mapping[str, str]] | None = None) -> Arrays:
+    """Let an engine score positions, each under options of its own if there are any; nan where it told nothing."""
+    game, spec = task.work
+    scoring = scoring_kept(game, spec, options is not None)
     count = len(task.positions[0])
     value = np.full(count, np.nan)
     results = np.full((count, 3), np.nan)

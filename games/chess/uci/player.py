@@ -200,7 +200,9 @@ class UciScoring(_EngineUser):
             self._failed_starts = 0
             value = _value(answer)
             if value is not None:
-                return ExternalScore(value, _results(answer), failures, problem if failures else "")
+                chosen = answer.move
+                move = None if chosen is None or not board.is_legal(chosen) else move_number(board, chosen)
+                return ExternalScore(value, _results(answer), failures, problem if failures else "", move)
         return ExternalScore(None, None, failures, problem)
 
 

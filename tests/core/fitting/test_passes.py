@@ -57,8 +57,10 @@ def test_links_are_the_papers() -> None:
 
 
 def test_result_labels() -> None:
-    labels = result_labels(np.array([12, 0, -3, np.nan]))
-    np.testing.assert_array_equal(labels, np.array([0.9, 0.5, 0.1, np.nan], np.float32))
+    labels = result_labels(np.array([12, 0, -3, 0.5, np.nan]), (-64, 64))
+    np.testing.assert_array_equal(labels, np.array([0.9, 0.5, 0.1, 0.9, np.nan], np.float32))
+    expected = result_labels(np.array([1, 0, -1, 0.5, -0.25, np.nan]), (-1, 1))
+    np.testing.assert_array_equal(expected, np.array([0.9, 0.5, 0.1, 0.75, 0.375, np.nan], np.float32))
 
 
 # ------------------------------------------------------------------------------------------------ designs

@@ -14,7 +14,7 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import Game
-from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, label_by_search, labeller_of
+from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, judge_of, label_by_search
 from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
@@ -250,12 +250,12 @@ def test_players_that_cannot_label_are_refused(spec: str, message: str) -> None:
         SearchLabelling(parse_player(spec))
 
 
-def test_winning_chances_are_no_labels(tmp_path: Path) -> None:
+def test_winning_chances_are_no_labels_where_scores_count(tmp_path: Path) -> None:
     path = tmp_path / "chances.npz"
     mobility_evaluation(LEARNING, logistic=True).save(path)
     spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
     with pytest.raises(BadInputError, match="winning chances"):
-        labeller_of(OTHELLO, spec)
+        judge_of(OTHELLO, spec)
 
 
 # -------------------------------------------------------------------------------------------------- the command

@@ -4,6 +4,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.engine
@@ -13,14 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError, GlemError
+from glem.core.evaluation.named import load_value
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.game.game import load_game
 from glem.core.game.protocols import PlayerFailureError
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.grading.scorers.searching import ExternalScorer, value_and_drawishness
+from glem.core.labelling.by_search import Origin, SearchLabelling, label_by_search
+from glem.core.labelling.corrected import RelabelSettings
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import PlayerSpec, parse_player
+from glem.core.players.thinker import Thinker
 from glem.core.positions.positions import Positions
 from glem.core.tournament.games import End
 from glem.core.tournament.openings import Opening
@@ -333,6 +338,36 @@ def test_scores_without_results_are_pawns() -> None:
     prediction = scorer_of(CHESS, text("score only")).predict(columns(2))
     assert (prediction.scale, prediction.drawishness, prediction.unit) == (None, None, "pawns")
     np.testing.assert_array_equal(prediction.value, [-30.0, -30.0])
+
+
+def labelled(spec: str, positions: Positions, work: Path, **settings: Any) -> Positions:
+    return Positions.concatenate([*label_by_search(positions, SearchLabelling(parse_player(spec), **settings), work)])
+
+
+def test_an_engine_labels_by_expected_results(tmp_path: Path) -> None:
+    found = labelled(text("good"), columns(3), tmp_path)
+    np.testing.assert_allclose(found.label, [0.2, -0.2] * 3, atol=1e-6)
+    assert (found.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
+    with pytest.raises(GlemError, match=r"no label for .*: it tells no chances of win, draw and loss"):
+        labelled(text("score only"), columns(1), tmp_path / "none")
+    with pytest.raises(BadInputError, match="shows nothing of its search"):
+        labelled(text("score"), columns(1), tmp_path, sampled=1)
+    with pytest.raises(BadInputError, match="does not search"):
+        RelabelSettings(parse_player(text("score")), parse_player("default,depth=1"))
+
+
+def test_winning_chances_are_labels_where_results_count(tmp_path: Path) -> None:
+    spec = "material,depth=2,table=1"
+    found = labelled(spec, columns(4), tmp_path, given=False, sampled=3, even=2, window=0.1)
+    thinker = Thinker(CHESS, parse_player(spec))
+    searched = found.select(np.flatnonzero(found.source % len(Origin) != Origin.SUCCESSOR))
+    for row, label in enumerate(searched.label):
+        thinker.new_game()
+        assert label == pytest.approx(np.tanh(thinker.judge(searched[row]).score / 2), abs=1e-6)
+    even = searched.select(np.flatnonzero(searched.source % len(Origin) == Origin.EVEN))
+    chances = load_value("material", CHESS).predict(even.positions)
+    assert len(even)
+    assert (np.abs(2 * chances - 1) <= 0.1 + 1e-3).all()
 
 
 @given(parts=st.tuples(*[st.floats(1e-4, 1.0)] * 3))
