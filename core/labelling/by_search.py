@@ -34,9 +34,9 @@ from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.grading.scorers.searching import kept_scoring, scoring_kept
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.player import MoveChoice
+from glem.core.players.scoring import kept_scoring, running_scoring
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.labels import serious_error
@@ -87,7 +87,7 @@ def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], MoveChoice]:
     if max(map(abs, game.score_bounds)) > 1:
         raise BadInputError(f"{spec.name} tells winning chances; the labels of {game.title} are scores")
     if thinker is None:
-        scoring = scoring_kept(game, spec)
+        scoring = running_scoring(game, spec)
 
         def told(position: Any) -> MoveChoice:
             found = scoring.score(position)

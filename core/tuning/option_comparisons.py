@@ -28,8 +28,9 @@ from glem.core.game.protocols import Configurable
 from glem.core.grading.calibration import FEWEST_GAMES, Prediction, recalibrated
 from glem.core.grading.comparison import Comparison, compare
 from glem.core.grading.correctness import DEFAULT_SETTINGS
-from glem.core.grading.scorers.searching import kept_scoring, scored, scoring_of, value_and_drawishness
+from glem.core.grading.scorers.searching import scored, value_and_drawishness
 from glem.core.players.making import close_programs, kept_player
+from glem.core.players.scoring import kept_scoring, scoring_of
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Arrays, PositionsTask

@@ -18,16 +18,16 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
-from glem.core.game.protocols import Configurable, PositionScoring
+from glem.core.game.protocols import Configurable
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
-from glem.core.players.spec import PlayerSpec, external_players_of
+from glem.core.players.scoring import kept_scoring, running_scoring, scoring_of
+from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.counts import counted
-from glem.core.tasks.kept import Kept
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -243,32 +243,10 @@ class ExternalScorer(Scorer):
         return self._told
 
 
-kept_scoring: Kept[PositionScoring] = Kept(1, lambda scoring: scoring.close())
-"""The engine of this thread: to start one takes longer than to score some positions."""
-
-
-def scoring_of(game: Game, spec: PlayerSpec) -> Callable[[Game, PlayerSpec], PositionScoring]:
-    """Find what lets an external engine score positions; :class:`BadInputError` where it can only play."""
-    external = external_players_of(game, spec)
-    if external.make_scoring is None:
-        raise BadInputError(f"{spec.name!r}: programs that {external.name}: reaches only play, without scores")
-    return external.make_scoring
-
-
-def scoring_kept(game: Game, spec: PlayerSpec, is_changed: bool = False) -> PositionScoring:
-    """Return the running engine of this thread, started where it is not; one whose options were changed is another."""
-
-    def started() -> PositionScoring:
-        spec.check(game)
-        return scoring_of(game, spec)(game, spec)
-
-    return kept_scoring.get((game.name, spec, is_changed), started)
-
-
 def scored(task: _Task, options: Sequence[Mapping[str, str]] | None = None) -> Arrays:
     """Let an engine score positions, each under options of its own if there are any; nan where it told nothing."""
     game, spec = task.work
-    scoring = scoring_kept(game, spec, options is not None)
+    scoring = running_scoring(game, spec, options is not None)
     count = len(task.positions[0])
     value = np.full(count, np.nan)
     results = np.full((count, 3), np.nan)
