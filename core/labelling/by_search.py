@@ -202,7 +202,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
                 positions.append(successor)
                 facts.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
 
-    searcher = None
+    searcher, sampler = None, None
     if settings.sampled + settings.even:
         thinker = kept_thinker(game, settings.labeller)
         window = serious_error(game) / 2 if settings.window is None else settings.window
@@ -217,7 +217,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         if settings.children or settings.choices:
             for move in _moves_after(game, position, settings, task.first + row):
                 add(game.play(position, move), row, 1, Origin.CHILD)
-        if searcher is None:
+        if searcher is None or sampler is None:
             continue
         sampler.begin(settings.seed + ((task.first + row) << 32))
         # With a full table a search would evaluate little but what is new to it.

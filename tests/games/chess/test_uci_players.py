@@ -363,7 +363,9 @@ def test_winning_chances_are_labels_where_results_count(tmp_path: Path) -> None:
     searched = found.select(np.flatnonzero(found.source % len(Origin) != Origin.SUCCESSOR))
     for row, label in enumerate(searched.label):
         thinker.new_game()
-        assert label == pytest.approx(np.tanh(thinker.judge(searched[row]).score / 2), abs=1e-6)
+        odds = thinker.judge(searched[row]).score
+        assert odds is not None
+        assert label == pytest.approx(np.tanh(odds / 2), abs=1e-6)
     even = searched.select(np.flatnonzero(searched.source % len(Origin) == Origin.EVEN))
     chances = load_value("material", CHESS).predict(even.positions)
     assert len(even)
