@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import position_at, rows_of, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, bound
-from glem.core.conformance.playouts import GUARD_ROWS, Sample, columns_of, guarded_buffer, move_text, moves_in, same
+from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, move_text, moves_in, same
 from glem.core.conformance.report import CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.game.game import Game, count_moves, final_score, hash_key, is_over, legal_moves, play, transform
 from glem.core.game.optional_operations import (
@@ -151,7 +151,7 @@ class _Comparison:
         """Ask for a number for each move that was played."""
         children = [self.following(row) for row in self.played]
         found = np.zeros(len(children), np.int64)
-        before, after = self.columns_at(self.played), columns_of(self.game, children)
+        before, after = self.columns_at(self.played), self.game.columns_of(children)
         compiled(_OF_MOVES[operation])(rules, before, after, self.moves, found)
         plain = rules[operation]
         for place, (row, position) in enumerate(self.sample.rows(check, self.played)):

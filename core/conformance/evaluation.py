@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.conformance.playouts import Sample, columns_of, sample_of
+from glem.core.conformance.playouts import Sample, sample_of
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
@@ -195,7 +195,7 @@ def _check_values(
         single = evaluation.evaluate(position)
         check.expect(abs(single - wanted) <= room, f"evaluate gives {single}, the weights {wanted}")
     half = len(found) // 2
-    apart = evaluation.predict(columns_of(game, sample.positions[half:]))
+    apart = evaluation.predict(game.columns_of(sample.positions[half:]))
     for _ in sample.rows(check, (half + np.flatnonzero(apart != found[half:])).tolist()):
         check.fail("the value depends on the batch")
 
@@ -211,7 +211,7 @@ def _check_images(
     room = _ROUNDING * (1 + float(np.abs(own).max(initial=0)) + _largest_sum(evaluation))
     for symmetry in range(1, game.symmetry_count):
         images = [game.transform(position, symmetry) for position in sample.positions]
-        found = evaluation.predict(columns_of(game, images))
+        found = evaluation.predict(game.columns_of(images))
         check.cases += len(found)
         for row, _ in sample.rows(check, np.flatnonzero(np.abs(found - own) > room).tolist()):
             check.fail(f"the value is {own[row]}, under symmetry {symmetry} {found[row]}")

@@ -10,7 +10,6 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import store_position
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
@@ -119,7 +118,7 @@ class Sample:
 
     def columns(self) -> Any:
         """All positions as a position of columns."""
-        return columns_of(self.game, self.positions)
+        return self.game.columns_of(self.positions)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -158,14 +157,6 @@ def show_place(game: Game, position: Any, history: tuple[int, ...]) -> str:
 def guarded_buffer(game: Game) -> NDArray[np.int32]:
     """Move buffer with guards on both sides of the room for ``max_moves``."""
     return np.full(game.max_moves + 2 * GUARD_ROWS, GUARD, np.int32)
-
-
-def columns_of(game: Game, positions: list[Any]) -> Any:
-    """Positions as a position of columns."""
-    columns = game.empty_columns(len(positions))
-    for row, position in enumerate(positions):
-        store_position(columns, row, position)
-    return columns
 
 
 def sample_of(game: Game, games: int, seed: int, report: ConformanceReport) -> Sample:

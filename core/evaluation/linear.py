@@ -16,7 +16,7 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of, store_position
+from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.matching import ConfigurationMatcher
@@ -381,8 +381,7 @@ class LinearEvaluation:
         if isinstance(positions, Positions):
             positions = positions.positions
         if np.ndim(positions[0]) == 0:
-            columns = self.learning.game.empty_columns(1)
-            store_position(columns, 0, positions)
+            columns = self.learning.game.columns_of([positions])
             single: NDArray[np.float32] = self.sums(columns, jobs=jobs, progress=progress)[0]
             return single
         count = len(positions[0])

@@ -351,6 +351,16 @@ class Game:
         """Return a position of columns: the position type with one zeroed array of ``length`` per field."""
         return self.position_type(*(np.zeros(length, np.asarray(value).dtype) for value in self.initial_position))
 
+    def columns_of(self, positions: Sequence[Any]) -> Any:
+        """Return positions as a position of columns."""
+        # Imported late: it brings numba.
+        from glem.core.compiling.columns import store_position
+
+        columns = self.empty_columns(len(positions))
+        for row, position in enumerate(positions):
+            store_position(columns, row, position)
+        return columns
+
     def list_legal_moves(self, position: Any, *, fast: bool = False) -> list[int]:
         """List the legal moves of a position, in their order; the last list is kept for who asks again.
 

@@ -28,7 +28,7 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.compiling.columns import position_at, store_position
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
@@ -227,12 +227,9 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         for place, (ply, near_even) in enumerate(zip(samples.ply, samples.near_even, strict=True)):
             origin = Origin.EVEN if near_even else Origin.SAMPLED
             add(position_at(samples.positions, place), row, int(ply), origin)
-    columns = game.empty_columns(len(positions))
-    for row, position in enumerate(positions):
-        store_position(columns, row, position)
     kinds = {"label": np.float32, "row": np.int64, "distance": np.int16, "origin": np.int8}
     told = {name: np.array([fact[place] for fact in facts], kind) for place, (name, kind) in enumerate(kinds.items())}
-    return {f"position_{name}": column for name, column in columns._asdict().items()} | told
+    return {f"position_{name}": column for name, column in game.columns_of(positions)._asdict().items()} | told
 
 
 def _moves_after(game: Game, position: Any, settings: SearchLabelling, number: int) -> list[int]:

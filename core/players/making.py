@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import store_position
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import Game
@@ -123,9 +122,7 @@ def _values(game: Game, evaluation: LinearEvaluation, positions: Sequence[Any]) 
     final = [game.final_score(positions[row]) for row in np.flatnonzero(over).tolist()]
     values[over] = evaluation.final_values(np.array(final, np.float32))
     alive = np.flatnonzero(~over).tolist()
-    columns = game.empty_columns(len(alive))
-    for place, row in enumerate(alive):
-        store_position(columns, place, positions[row])
+    columns = game.columns_of([positions[row] for row in alive])
     learning = evaluation.learning
     values[alive] = evaluation.sums_of_values(learning.features.values(columns), learning.phases.of(columns))
     return values

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import Factory, define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of, store_position
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
 from glem.core.game.families import check_named_by_file
@@ -161,10 +161,7 @@ class Positions:
             Other columns and ``label_kind``, as the constructor takes them.
         """
         if not isinstance(positions, game.position_type):
-            columns = game.empty_columns(len(positions))
-            for row, position in enumerate(positions):
-                store_position(columns, row, position)
-            positions = columns
+            positions = game.columns_of(positions)
         if source is not None:
             more |= {"source": np.zeros(len(positions[0]), np.int16), "sources": (source,)}
         return cls(game, positions, np.asarray(label, np.float32), **more)

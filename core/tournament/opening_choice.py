@@ -19,7 +19,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of, store_position
+from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal
 from glem.core.game.game import Game
@@ -148,8 +148,7 @@ def all_openings(game: Game, plies: int) -> list[Opening]:
     BadInputError
         More than two million positions.
     """
-    columns = game.empty_columns(1)
-    store_position(columns, 0, game.initial_position)
+    columns = game.columns_of([game.initial_position])
     lines: NDArray[np.int32] = np.zeros((1, 0), np.int32)
     for _ in range(plies):
         after = successors_of(game, columns)

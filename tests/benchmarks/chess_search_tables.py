@@ -19,7 +19,6 @@ import chess
 import numpy as np
 
 from glem.core.compiling.columns import rows_of
-from glem.core.conformance.playouts import columns_of
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_value
 from glem.core.search.results import Limits
@@ -88,7 +87,7 @@ def _after(board: chess.Board, move: chess.Move) -> str:
 
 def _positions() -> Any:
     boards = [from_board(board) for seed in range(6) for board, _ in random_game(seed, 100)]
-    return rows_of(columns_of(CHESS, boards), np.arange(_POSITIONS) % len(boards))
+    return rows_of(CHESS.columns_of(boards), np.arange(_POSITIONS) % len(boards))
 
 
 def evaluations(nodes: int) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.columns import position_at
-from glem.core.conformance.playouts import columns_of
 from glem.core.discovery.game_positions import read_game_positions
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_evaluation
@@ -57,14 +56,14 @@ def evaluation() -> ResultEvaluation:
 
 def test_quiet_is_what_has_no_tactical_move() -> None:
     positions = [CHESS.parse_position(text) for text in _POSITIONS]
-    assert quiet_positions(CHESS, columns_of(CHESS, positions)).tolist() == list(_POSITIONS.values())
-    assert quiet_positions(CHESS, columns_of(CHESS, [CHESS.initial_position])).tolist() == [True]
-    assert quiet_positions(CHESS, columns_of(CHESS, [])).tolist() == []
+    assert quiet_positions(CHESS, CHESS.columns_of(positions)).tolist() == list(_POSITIONS.values())
+    assert quiet_positions(CHESS, CHESS.columns_of([CHESS.initial_position])).tolist() == [True]
+    assert quiet_positions(CHESS, CHESS.columns_of([])).tolist() == []
 
 
 def test_the_ends_are_those_of_quiescence(evaluation: ResultEvaluation) -> None:
     positions = [CHESS.parse_position(text) for text in (*_POSITIONS, _MATED)]
-    settled, found = settled_positions(evaluation.value, columns_of(CHESS, positions))
+    settled, found = settled_positions(evaluation.value, CHESS.columns_of(positions))
     evaluator = evaluator_of(evaluation.value)
     plies = []
     for row, position in enumerate(positions):
@@ -77,7 +76,7 @@ def test_the_ends_are_those_of_quiescence(evaluation: ResultEvaluation) -> None:
 
 
 def test_a_game_without_tactical_moves_is_quiet_and_stands_still(othello: Game) -> None:
-    positions = columns_of(othello, [othello.initial_position] * 3)
+    positions = othello.columns_of([othello.initial_position] * 3)
     assert quiet_positions(othello, positions).tolist() == [True] * 3
     settled, plies = settled_positions(mobility_evaluation(load_learning("othello")), positions)
     assert plies.tolist() == [0] * 3
@@ -113,7 +112,7 @@ def test_leaves_have_the_score_of_their_searches(depth: int, quiescence: str) ->
     few = [text for text in (*_POSITIONS, _CHECK) if depth or sum(map(str.isalpha, text.split()[0])) < 9]
     positions = [CHESS.parse_position(text) for text in few]
     search = LeafSearch(evaluation, depth, quiescence)
-    leaves, plies, scores = search.leaves(columns_of(CHESS, positions))
+    leaves, plies, scores = search.leaves(CHESS.columns_of(positions))
     evaluator = evaluator_of(evaluation)
     searcher = Searcher(CHESS, evaluator, SearchSettings(table_mb=0, quiescence=quiescence))
     ends = 0

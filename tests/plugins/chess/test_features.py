@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.columns import column_of_one
-from glem.core.conformance.playouts import columns_of
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.rules.playing import transform
@@ -76,7 +75,7 @@ def test_compiled_features_are_the_plain_ones_from_both_sides(
     positions = [from_board(board) for board in some_boards]
     flipped = [transform(position, 1) for position in positions]
     for chosen in (positions, flipped):
-        columns = columns_of(CHESS, chosen)
+        columns = CHESS.columns_of(chosen)
         np.testing.assert_array_equal(FEATURES.values(columns), plain_values)
         np.testing.assert_array_equal(PHASES.of(columns), [phase_of(position) for position in positions])
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.columns import position_at, rows_of
-from glem.core.conformance.playouts import columns_of
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
@@ -44,11 +43,11 @@ def test_features_equal_the_oracle(some_boards: list[chess.Board]) -> None:
     wanted = np.array([[row[name] for name in NAMES] for row in expected])
     np.testing.assert_array_equal([FEATURES.values_of(position) for position in positions], wanted)
     for chosen in (positions, [transform(position, 1) for position in positions]):
-        np.testing.assert_array_equal(FEATURES.values(columns_of(CHESS, chosen)), wanted)
+        np.testing.assert_array_equal(FEATURES.values(CHESS.columns_of(chosen)), wanted)
     turned = [board.copy(stack=False) for board in some_boards]
     for board in turned:
         board.turn, board.ep_square = not board.turn, None
-    np.testing.assert_array_equal(FEATURES.values(columns_of(CHESS, [from_board(board) for board in turned])), -wanted)
+    np.testing.assert_array_equal(FEATURES.values(CHESS.columns_of([from_board(board) for board in turned])), -wanted)
     assert (np.abs(wanted) <= [feature.high for feature in FEATURES.features]).all()
 
 

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from glem.core.conformance import check_learning
-from glem.core.conformance.playouts import columns_of
 from glem.core.errors import PluginError
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning, Phases, load_learning
@@ -91,4 +90,4 @@ def test_a_phase_that_there_is_not_is_told_with_its_position(learning: Learning)
 
     phases = Phases(learning.game, learning.phases.names, phase_of)
     with pytest.raises(PluginError, match=r"phase_of gives 7, expected 0 to 6, for the position -{42} X"):
-        phases.of(columns_of(learning.game, [learning.game.initial_position]))
+        phases.of(learning.game.columns_of([learning.game.initial_position]))

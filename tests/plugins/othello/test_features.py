@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glem.core.conformance.playouts import columns_of
 from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 from glem.games.othello.rules import Position, transform
@@ -20,7 +19,7 @@ def played(othello: Game) -> list[Position]:
 
 def test_features_of_played_positions_agree_with_the_oracle(othello_learning: Learning, played: list[Position]) -> None:
     features = othello_learning.features
-    values = features.values(columns_of(features.game, played))
+    values = features.values(features.game.columns_of(played))
     names = [feature.name for feature in features.features]
     for row, position in enumerate(played):
         assert dict(zip(names, values[row].tolist(), strict=True)) == othello_features.features(position)
