@@ -202,14 +202,14 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
                 positions.append(successor)
                 facts.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
 
-    searcher, sampler = None, None
+    drawing = None
     if settings.sampled + settings.even:
         thinker = kept_thinker(game, settings.labeller)
         window = serious_error(game) / 2 if settings.window is None else settings.window
         if thinker.evaluation.link == LOGISTIC:
             window = 2 * math.atanh(min(window, _SURE))
         sampler = PositionSampler(game, thinker.evaluator, settings.sampled, even_room=settings.even, window=window)
-        searcher = Searcher(game, sampler.evaluator, thinker.searcher.settings)
+        drawing = sampler, Searcher(game, sampler.evaluator, thinker.searcher.settings)
     for row in range(len(task.positions[0])):
         position = position_at(task.positions, row)
         if settings.given and not settings.choices:
@@ -217,8 +217,9 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         if settings.children or settings.choices:
             for move in _moves_after(game, position, settings, task.first + row):
                 add(game.play(position, move), row, 1, Origin.CHILD)
-        if searcher is None or sampler is None:
+        if drawing is None:
             continue
+        sampler, searcher = drawing
         sampler.begin(settings.seed + ((task.first + row) << 32))
         # With a full table a search would evaluate little but what is new to it.
         searcher.clear()
