@@ -27,6 +27,7 @@ from glem.core.tasks.progress import SILENT, Progress
 if TYPE_CHECKING:
     from glem.core.fitting.least_squares import Training
     from glem.core.fitting.likelihood import LikelihoodTraining
+    from glem.core.fitting.network import NetworkTraining
     from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.game.solver import Solution
     from glem.core.grading.calibrating import CalibratedCollection
@@ -186,6 +187,7 @@ def fit(
     linear: bool = True,
     baseline: str | None = None,
     method: str = "conjugate",
+    hidden: int = 128,
     iterations: int | None = None,
     link: str = "identity",
     l2: float = 25.0,
@@ -197,7 +199,7 @@ def fit(
     provenance: Mapping[str, str] | None = None,
     jobs: int = _THREADS,
     progress: Progress = SILENT,
-    observe: Callable[[Training | PhaseDiscriminants], object] | None = None,
+    observe: Callable[[Training | PhaseDiscriminants | NetworkTraining], object] | None = None,
 ) -> LinearEvaluation:
     """Fit an evaluation to scored positions by least squares, as ``glem fit`` does.
 
@@ -230,9 +232,12 @@ def fit(
     method
         ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it. ``logistic``, ``fisher`` and
         ``quadratic`` fit linear features, and patterns that are named by tables, to results, without a penalty
-        (:mod:`~glem.core.fitting.phase_discriminants`).
+        (:mod:`~glem.core.fitting.phase_discriminants`). ``network`` fits a hidden layer to expected results
+        (:mod:`~glem.core.fitting.network`), with a prior from where that one's is.
+    hidden
+        Units of that layer.
     iterations
-        Most iterations; None for 60, 250 for descent.
+        Most iterations; None for 60, 250 for descent, 12 passes for a network.
     link
         ``identity``, ``sigmoid``, or ``logistic``, which turns labels into 0.9, 0.5 and 0.1.
     l2
@@ -268,6 +273,7 @@ def fit(
     from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
     from glem.core.fitting.minimizing.conjugate import ConjugateGradient
     from glem.core.fitting.minimizing.descent import GradientDescent
+    from glem.core.fitting.network import NETWORK, NetworkSettings, fit_network
     from glem.core.fitting.phase_discriminants import METHODS, fit_phases_by_result, parts_of
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.files import PositionFiles
@@ -288,6 +294,30 @@ def fit(
             known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
             raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
         patterns = patterns or "none"
+    if before is not None and before.network is not None and method != NETWORK:
+        raise BadInputError("a prior with a hidden layer is fitted by --method network")
+    if method == NETWORK:
+        unknown = (patterns, configurations, baseline, link, count_rules, all_active, l2, smoothing, minimum_matches)
+        if unknown != (None, None, None, "identity", False, False, 25.0, 0.25, 75):
+            raise BadInputError("--method network knows no terms beside its hidden layer, and no penalty")
+        network = NetworkSettings(hidden, iterations or 12, seed)
+        told = {
+            "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
+            "labels": source.label_kind, "fitter": repr(network),
+            "validation": f"{held_out:g} of the games, seed {seed}", **(provenance or {}),
+        }  # fmt: skip
+        if before is not None:
+            told["prior"] = prior
+        with _work_beside(output, {"work": "fit", **told}) as work:
+            layer = fit_network(
+                parts_of(source), learning, network, prior=before, held_out=held_out, work=work, provenance=told,
+                jobs=jobs, progress=progress,
+            )  # fmt: skip
+            if output is not None:
+                layer.evaluation.save(output)
+        if observe is not None:
+            observe(layer)
+        return layer.evaluation
     if method in METHODS:
         others = (configurations, before, link, count_rules, all_active, iterations, l2, smoothing, minimum_matches)
         if others != (None, None, "identity", False, False, None, 25.0, 0.25, 75) or held_out not in (0, 0.05):

@@ -48,11 +48,12 @@ class _Fit(options.Command):
 @options.baseline
 @options.choice(
     "--method",
-    ["conjugate", "descent", "logistic", "fisher", "quadratic"],
+    ["conjugate", "descent", "logistic", "fisher", "quadratic", "network"],
     "Conjugate gradient, or descent as GLEM describes it; or, on results, logistic regression, Fisher's or the "
-    "quadratic discriminant.",
+    "quadratic discriminant; or a hidden layer over what stands where, on expected results.",
 )
-@options.iterations(None, "; by default 60, 250 for descent")
+@options.count("--hidden", 128, "Units of the hidden layer.", most=4096)
+@options.iterations(None, "; by default 60, 250 for descent, 12 passes for a network")
 @options.choice(
     "--link", ["identity", "sigmoid", "logistic"], "Link function; `logistic` turns labels into 0.9, 0.5 and 0.1."
 )
@@ -77,13 +78,14 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
 
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.least_squares import Training
+    from glem.core.fitting.network import NetworkTraining
     from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.positions.files import PositionFiles
     from glem.functions import fit
 
     check_outputs(output, folders=[f"{output}.work"])
     count = len(PositionFiles.of(files))
-    trainings: list[Training | PhaseDiscriminants] = []
+    trainings: list[Training | PhaseDiscriminants | NetworkTraining] = []
     fit(
         files,
         output=output,
@@ -96,7 +98,7 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     if isinstance(training, PhaseDiscriminants):
         _print_discriminants(training, output, count)
         return
-    results = training.weights.results
+    results = training.results
     names = training.evaluation.learning.phases.names if len(results) > 1 else ("all phases",)
     for warning in training.warnings:
         tell(

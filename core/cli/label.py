@@ -33,10 +33,14 @@ if TYPE_CHECKING:
         default="default,depth=6",
         metavar="PLAYER",
         help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end; or a program that "
-        "tells chances of win, draw and loss (uci:PROGRAM).",
+        "scores positions (uci:PROGRAM).",
     ),
     options.option("--given/--no-given", default=True, help="Label the positions of the files themselves."),
     options.flag("--choices", "Label the positions after all moves instead: choices, for glem evaluate."),
+    options.flag(
+        ("--quiet-positions/--any-position", "quiet"),
+        "Leave out positions that call for a tactical move, which no static evaluation foresees.",
+    ),
 )
 @options.plies
 @options.per_game
@@ -56,7 +60,7 @@ def command(
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
 
-    Where results alone count, a label is the expected one: the chance to win less that to lose.
+    Where results alone count, a label is the expected one, from -1 to 1.
 
     Equal positions are labelled once. Interrupted or killed, the same command continues; what is done so far lies
     beside the output in a folder that ends in .work.

@@ -63,6 +63,9 @@ def compare_evaluations(one: LinearEvaluation, other: LinearEvaluation) -> Evalu
         same = items["pattern_weights"] and items["linear_weights"]
         items |= dict.fromkeys(QUADRATIC_ARRAYS, same)
     differences = [name for name, same in items.items() if not same]
+    layers = [() if each.network is None else each.network.arrays for each in (one, other)]
+    if len(layers[0]) != len(layers[1]) or not all(map(np.array_equal, *layers)):
+        differences.append("network")
     if type(one) is not type(other):
         differences.append("kind")
     if one.link != other.link:

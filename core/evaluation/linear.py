@@ -1,6 +1,7 @@
 """Evaluations: link(sum of the weights of everything that is active), with weights by phase (GLEM, section 2).
 
-An evaluation may combine three kinds of terms: patterns, mined configurations, and features that enter linearly.
+An evaluation may combine three kinds of terms: patterns, mined configurations, and features that enter linearly. A
+hidden layer (:mod:`~glem.core.evaluation.network`) may stand beside them.
 Its files are ``.npz`` archives with a JSON header ; loading one runs no code.
 """
 
@@ -22,6 +23,7 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
+from glem.core.evaluation.network import NETWORK_ARRAYS, Network
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
@@ -47,9 +49,15 @@ _CONFIGURATION_ARRAYS = (
     "configuration_match_counts",
 )
 
-OPTIONAL_EVALUATION_ARRAYS = (*_CONFIGURATION_ARRAYS, "sparse_sizes", "sparse_contents", "coefficients")
-"""Arrays of an evaluation with configurations, with sparse patterns (the numbers of contents of each pattern, -1 for a
-dense one, and all contents, one pattern after the other), and with coefficients and their errors.
+OPTIONAL_EVALUATION_ARRAYS = (
+    *_CONFIGURATION_ARRAYS,
+    *NETWORK_ARRAYS,
+    "sparse_sizes",
+    "sparse_contents",
+    "coefficients",
+)
+"""Arrays of an evaluation with configurations, with a hidden layer, with sparse patterns (the numbers of contents of
+each pattern, -1 for a dense one, and all contents, one pattern after the other), with coefficients and their errors.
 """
 
 _FORMAT = ArchiveFormat(
@@ -85,7 +93,7 @@ class Contribution:
     Parameters
     ----------
     kind
-        ``bias``, ``pattern``, ``configuration`` or ``linear``.
+        ``bias``, ``pattern``, ``configuration``, ``linear`` or ``network``.
     name
         Name of the pattern or feature; for a configuration, its relations.
     relations
@@ -211,6 +219,8 @@ class LinearEvaluation:
         Optional float32 [2, K, T + 1]: of each of the :attr:`terms` and, last, of the constant, the coefficient and its
         standard error where they were fitted as few numbers (:mod:`~glem.core.fitting.phase_discriminants`); an error
         is nan where there is none.
+    network
+        Optional hidden layer, whose value is added to the sum.
 
     Raises
     ------
@@ -230,6 +240,7 @@ class LinearEvaluation:
     linear_weights: Weights = field(factory=no_weights)
     provenance: Mapping[str, str] = field(factory=dict)
     coefficients: NDArray[np.float32] | None = None
+    network: Network | None = None
     archive: ClassVar[ArchiveFormat] = _FORMAT
     _matcher: ConfigurationMatcher | None = field(init=False, default=None, repr=False)
 
@@ -262,6 +273,8 @@ class LinearEvaluation:
             self.coefficients.shape != shape or not np.isfinite(self.coefficients[0]).all()
         ):
             raise BadInputError(f"coefficients have shape {self.coefficients.shape}, expected finite ones {shape}")
+        if self.network is not None:
+            self.network.check(self.learning)
         if self.configurations is not None and len(self.configurations):
             object.__setattr__(self, "_matcher", ConfigurationMatcher(self.configurations))
 
@@ -270,6 +283,7 @@ class LinearEvaluation:
             "pattern weights": self.pattern_weights.size,
             "configuration weights": self.configuration_weights.size,
             "linear weights": self.linear_weights.size,
+            "hidden units": 0 if self.network is None else self.network.bias.size,
         }
         parts = [f"{count} {name}" for name, count in counts.items() if count]
         return f"LinearEvaluation({self.learning.game.name}: {', '.join(parts) or 'no weights'}, {self.unit})"
@@ -374,6 +388,8 @@ class LinearEvaluation:
             sums += self._matcher.sums(
                 values, self.configuration_weights, phase=phase, most_specific=self.most_specific, jobs=jobs
             )
+        if self.network is not None:
+            sums += self.network.values(self.learning, values, phase)
         return sums
 
     def sums(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
@@ -448,6 +464,9 @@ class LinearEvaluation:
                 name = self.configurations.describe(int(active), features)
                 amount = float(self.configuration_weights[phase, active])
                 found.append(Contribution("configuration", name, relations, amount))
+        if self.network is not None:
+            (amount,) = self.network.values(self.learning, values[None, :], np.array([phase])).tolist()
+            found.append(Contribution("network", f"hidden layer of {self.network.bias.size} units", (), amount))
         total = sum(item.amount for item in found)
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
@@ -509,7 +528,8 @@ class LinearEvaluation:
         """Return the evaluation whose weights are those of :meth:`in_play`."""
         weights = self.in_play()
         tables: tuple[NDArray[Any], ...] = (weights.patterns, weights.configurations, weights.linear)
-        return self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
+        played = self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
+        return played if self.network is None else evolve(played, network=self.network.as_played())
 
     # -------------------------------------------------------------------------------------------- files
 
@@ -529,6 +549,8 @@ class LinearEvaluation:
             arrays["sparse_contents"] = np.array([entry for own in contents for entry in own or ()], np.int64)
         if self.coefficients is not None:
             arrays["coefficients"] = self.coefficients
+        if self.network is not None:
+            arrays |= dict(zip(NETWORK_ARRAYS, self.network.arrays, strict=True))
         header = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),
@@ -577,6 +599,7 @@ class LinearEvaluation:
                 linear_weights=arrays["linear_weights"],
                 provenance={str(name): str(text) for name, text in header["provenance"].items()},
                 coefficients=arrays.get("coefficients"),
+                network=Network(*(arrays[name] for name in NETWORK_ARRAYS)) if NETWORK_ARRAYS[0] in arrays else None,
                 **more,
             )
 

@@ -124,6 +124,46 @@ class Measure:
 
 
 @explained
+@define(frozen=True, eq=False)
+class Views:
+    """How the two players see one board, for hidden layers (:mod:`~glem.core.evaluation.network`).
+
+    Parameters
+    ----------
+    features
+        Names of S features that tell what the mover sees in each place: 0 for nothing, else 1 to M.
+    places
+        The place, 0 to S - 1, that the opponent sees there: where it lies for him.
+    contents
+        What the opponent sees where the mover sees 0 to M; nothing is nothing for both.
+
+    Raises
+    ------
+    PluginError
+        A field is not what it should be, or to exchange the players twice is not to leave them.
+    """
+
+    features: tuple[str, ...]
+    places: tuple[int, ...]
+    contents: tuple[int, ...]
+    exchanged: NDArray[np.uint16] = field(init=False)
+    """uint16 [R + 1]: the relation that the opponent sees for each of the R = M S relations ``place == content``, those
+    of one content after the other, and R for R, which stands for none."""
+
+    def __attrs_post_init__(self) -> None:
+        places, contents = np.array(self.places), np.array(self.contents)
+        fits = len(places) == len(self.features) and all(
+            len(order) and sorted(order) == list(range(len(order))) and (order[order] == np.arange(len(order))).all()
+            for order in (places, contents)
+        )
+        most = len(places) * (len(contents) - 1)
+        bounds = () if fits and not contents[0] and most < 1 << 16 else ("places and contents must be exchanges",)
+        refuse("views", [*kind_problems(self), *bounds])
+        order = [*((contents[1:, None] - 1) * len(places) + places).ravel().tolist(), most]
+        object.__setattr__(self, "exchanged", np.array(order, np.uint16))
+
+
+@explained
 @define(frozen=True, eq=False, repr=False)
 class Learning:
     """What a game gives to learning.
@@ -181,6 +221,9 @@ class Learning:
         Optional ``(count) -> Phases``: the game's stages divided otherwise, with ``phases`` for their own number;
         :class:`BadInputError` for a number that makes no sense. Always the same for one number: evaluation files hold
         the names alone.
+    views
+        Optional: how the players see the board, for evaluations with a hidden layer, whose fast form
+        :attr:`make_evaluator` makes.
     feature_sets
         Name of another set of features to a function that returns what the game gives to learning with it, always the
         same value. The one named ``style`` is what players' styles are learned by.
@@ -210,6 +253,7 @@ class Learning:
     measures: Mapping[str, Measure] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
     phases_of: Callable[[int], Phases] | None = None
+    views: Views | None = None
     feature_sets: Mapping[str, Callable[[], Learning]] = field(factory=dict)
     feature_set: str = ""
 

@@ -18,7 +18,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
 from glem.core.fitting.count_rules import CountRules
-from glem.core.fitting.fitters import Fitter
+from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
@@ -134,6 +134,11 @@ class Training:
     phase_weights: NDArray[np.float64]
     linear_phases: tuple[int, ...] = ()
     has_prior: bool = False
+
+    @property
+    def results(self) -> tuple[FitResult | None, ...]:
+        """How the fit of each phase went, or of all together."""
+        return self.weights.results
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -301,6 +306,7 @@ def _check_prior(prior: LinearEvaluation, learning: Learning, terms: Terms, link
         (link, learning.phases.names) != (prior.link, prior.learning.phases.names)
         or any(getattr(terms, name) is not getattr(own, name) for name in ("patterns", "configurations", "classes"))
         or (terms.linear, terms.most_specific) != (own.linear, own.most_specific)
+        or prior.network is not None
     ):
         raise BadInputError("a prior is fitted with its own patterns, configurations, linear features, phases and link")
 

@@ -12,7 +12,7 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
@@ -126,6 +126,8 @@ def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluatio
     One without a drawishness gets that of :func:`without_knowledge`, and label units become log odds by dividing the
     weights by an eighth of the greatest final score; the fit finds the scale.
     """
+    if value_part(evaluation).network is not None:
+        raise BadInputError("a hidden layer is not fitted by likelihood; `glem fit --method network` fits it")
     if isinstance(evaluation, ResultEvaluation):
         return evaluation
     unit = 1.0

@@ -108,6 +108,9 @@ class ExternalScore:
         What the matter was, for people, where it failed or gave no score.
     move
         Its move; None where it gave none.
+    expected
+        Result that the score lets expect, from -1 for a loss to 1 for a win: softer than the probabilities, since it
+        still tells a won position from a better one; None where scores mean nothing of the kind.
     """
 
     value: float | None
@@ -115,6 +118,7 @@ class ExternalScore:
     failures: int = 0
     problem: str = ""
     move: int | None = None
+    expected: float | None = None
 
 
 class PositionScoring(typing.Protocol):
@@ -124,13 +128,17 @@ class PositionScoring(typing.Protocol):
     """Unit of the values, for people."""
 
     def score(self, position: Any) -> ExternalScore:
-        """Score a position that is not over, whatever was scored before.
+        """Score a position that is not over; what was scored before may help.
 
         Raises
         ------
         GlemError
             The program cannot be started, or not any more.
         """
+        ...
+
+    def forget(self) -> None:
+        """Let the next scores depend on nothing that was scored before."""
         ...
 
     def close(self) -> None:

@@ -29,11 +29,14 @@ import numpy as np
 from attrs import define
 
 from glem.core.compiling.columns import position_at
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
-from glem.core.game.game import Game
+from glem.core.game.game import Game, is_over
+from glem.core.game.optional_operations import is_quiet, must_move
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.player import MoveChoice
 from glem.core.players.scoring import kept_scoring, running_scoring
@@ -73,7 +76,7 @@ def check_labeller(spec: PlayerSpec, *kinds: str) -> None:
 def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], MoveChoice]:
     """Return what judges positions as a player, kept and cleared for this task; the score is a label.
 
-    Where evaluation or program tell winning chances, that is the expected result: the chance to win less that to lose.
+    Where evaluation or program tell winning chances, that is the expected result, from -1 to 1.
 
     Raises
     ------
@@ -88,13 +91,14 @@ def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], MoveChoice]:
         raise BadInputError(f"{spec.name} tells winning chances; the labels of {game.title} are scores")
     if thinker is None:
         scoring = running_scoring(game, spec)
+        scoring.forget()
 
         def told(position: Any) -> MoveChoice:
             found = scoring.score(position)
-            if found.results is None:
-                problem = found.problem or "it tells no chances of win, draw and loss"
+            if found.expected is None:
+                problem = found.problem or f"its {scoring.unit} tell nothing of results"
                 raise GlemError(f"{spec.name}: no label for {game.format_position(position)}: {problem}")
-            return MoveChoice(-1 if found.move is None else found.move, found.results[0] - found.results[2])
+            return MoveChoice(-1 if found.move is None else found.move, found.expected)
 
         return told
 
@@ -136,6 +140,9 @@ class SearchLabelling:
         Limits of the searches that are drawn from; those of the labeller if None.
     successors
         Add the successor by the principal variation, with the negated label.
+    quiet
+        Leave out positions where the side to move cannot stand still or has a tactical move for its best: no static
+        evaluation foresees it. The successor may stay.
     seed
         Of the draw.
     positions_per_task
@@ -151,6 +158,7 @@ class SearchLabelling:
     window: float | None = None
     sampling: Limits | None = None
     successors: bool = True
+    quiet: bool = False
     seed: int = 0
     positions_per_task: int = 250
 
@@ -179,26 +187,37 @@ class SearchLabelling:
         return CHOICES if self.choices else "search"
 
 
+def _is_over(rules: Operations, position: Any) -> bool:
+    return bool(is_over(rules, position))
+
+
+def _is_calm(rules: Operations, position: Any, move: int) -> bool:
+    """Whether the side to move can stand still, and its best move, where it is known, is quiet."""
+    return bool(not must_move(rules, position) and (move < 0 or is_quiet(rules, position, move)))
+
+
 def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     """Label some positions and those that are added to them."""
     game, settings = task.work
-    judge = judge_of(game, settings.labeller)
+    judge, rules = judge_of(game, settings.labeller), game.search_rules
+    over, calm = compiled(_is_over), compiled(_is_calm)
     positions: list[Any] = []
     facts: list[tuple[float, int, int, int]] = []
 
     def add(position: Any, row: int, distance: int, origin: Origin) -> None:
-        if game.is_over(position):
+        if over(rules, position):
             if settings.choices:
                 positions.append(position)
                 facts.append((game.final_score(position), row, distance, origin))
             return
         found = judge(position)
         assert found.score is not None
-        positions.append(position)
-        facts.append((found.score, row, distance, origin))
+        if not settings.quiet or calm(rules, position, found.move):
+            positions.append(position)
+            facts.append((found.score, row, distance, origin))
         if settings.successors and not settings.choices and found.move >= 0:
             successor = game.play(position, found.move)
-            if not game.is_over(successor):
+            if not over(rules, successor) and (not settings.quiet or calm(rules, successor, -1)):
                 positions.append(successor)
                 facts.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
 
@@ -281,6 +300,8 @@ def label_by_search(
     game = positions.game
     if len(positions.sources) * len(Origin) > np.iinfo(np.int16).max:
         raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
+    if settings.quiet and not {"is_quiet", "must_move"} <= set(game.search_functions):
+        raise BadInputError(f"{game.title} does not tell which moves are quiet: all its positions are labelled")
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
     mark = {"game": game.name, "positions": arrays_digest(positions.positions), **decisive_facts(settings)}
     step = settings.positions_per_task

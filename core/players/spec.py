@@ -242,6 +242,8 @@ def _data_digest(spec: PlayerSpec, game: Game) -> str:
     ]
     if evaluation.configurations is not None:
         arrays += [evaluation.configurations.relations, evaluation.configurations.offsets]
+    if evaluation.network is not None:
+        arrays += evaluation.network.arrays
     if isinstance(evaluation, QuadraticEvaluation):
         arrays += [evaluation.slopes, evaluation.squares]
     probcut = spec.load_probcut(game) if spec.kind == SEARCH else None

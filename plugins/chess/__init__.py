@@ -12,6 +12,7 @@ from glem.plugins.chess.features.drawishness import DRAWISHNESS
 from glem.plugins.chess.features.features import FEATURES
 from glem.plugins.chess.features.material import PIECE_COUNTS
 from glem.plugins.chess.features.placement import PLACEMENT
+from glem.plugins.chess.features.relations import VIEWS
 from glem.plugins.chess.features.terms import TERMS
 from glem.plugins.chess.material_balance import MATERIAL_LEFT, group_by_material
 from glem.plugins.chess.phases import PHASES
@@ -28,6 +29,10 @@ _PLACEMENT = tuple(feature.name for feature in PLACEMENT)
 
 def _make_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     # Imported late: learning does without the search.
+    if evaluation.network is not None:
+        from glem.plugins.chess.network import network_evaluator
+
+        return network_evaluator(evaluation, evaluation.network)
     from glem.plugins.chess.incremental import incremental_evaluator
 
     return incremental_evaluator(evaluation)
@@ -68,6 +73,7 @@ CHESS = Learning(
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
     measures={"material": MATERIAL_LEFT},
+    views=VIEWS,
     feature_sets={"style": _style},
 )
 """Registered under the entry-point group ``glem.learning``."""

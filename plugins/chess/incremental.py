@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import ONE, ZERO, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, trailing_zeros
 from glem.core.compiling.operations import Operations
 from glem.core.evaluation.integers.pattern_sums import values_in
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
@@ -27,8 +27,9 @@ from glem.plugins.chess.vectors import LANES, SUM_WORDS, TERMS_TOGETHER, change_
 _MATERIAL = 5
 """The first terms: the kinds of pieces but the king."""
 _TERM_WORDS = -(-len(TERMS) // TERMS_TOGETHER) * TERMS_TOGETHER
-_NO_ROW = 2 * 6 * 64 * LANES
-"""Where the row of zeros begins."""
+NO_PIECE = 2 * 6 * 64
+"""Number that stands for no piece; its row of weights is zero."""
+_NO_ROW = NO_PIECE * LANES
 _LARGEST_WEIGHT = 32767
 _WIDTH = SUM_WORDS + 2 * _TERM_WORDS
 
@@ -61,8 +62,36 @@ class ChessTables(NamedTuple):
 # ----------------------------------------------------------------------------------------- the functions
 
 
-def _row(black: np.int64, kind: np.int64, square: np.int64) -> np.int64:
-    return ((np.int64(6) * black + kind) * np.int64(64) + square) * np.int64(LANES)
+@inlined
+def piece_of(black: np.int64, kind: np.int64, square: np.int64) -> np.int64:
+    """Give a piece on a square its number: White's kinds, then Black's, and in each the squares."""
+    return (np.int64(6) * black + kind) * np.int64(64) + square
+
+
+@inlined
+def changed_pieces(before: Position, move: int) -> tuple[np.int64, np.int64, np.int64, np.int64]:
+    """Two pieces that a move takes away and two that it puts down, as :func:`piece_of` and :data:`NO_PIECE`."""
+    squares = np.int64(move)
+    begin = squares & np.int64(63)
+    end = (squares >> np.int64(6)) & np.int64(63)
+    promotion = squares >> np.int64(12)
+    black = np.int64(before.turn)
+    kind = np.int64(kind_at(before, np.uint64(begin)))
+    nothing = np.int64(NO_PIECE)
+    less, less_too = piece_of(black, kind, begin), nothing
+    if (occupied_squares(before) >> np.uint64(end)) & ONE != ZERO:
+        is_white = np.int64((before.white >> np.uint64(end)) & ONE)
+        if is_white != black:
+            # A king takes its own rook: castling.
+            home = begin & np.int64(56)
+            side = np.int64(1) if end > begin else np.int64(0)
+            rook = piece_of(black, np.int64(3), home + np.int64(3) + np.int64(2) * side)
+            king = piece_of(black, np.int64(5), home + np.int64(2) + np.int64(4) * side)
+            return less, piece_of(black, np.int64(3), end), rook, king
+        less_too = piece_of(np.int64(1) - black, np.int64(kind_at(before, np.uint64(end))), end)
+    elif kind == np.int64(0) and before.en_passant != np.uint8(0) and end == np.int64(before.en_passant):
+        less_too = piece_of(np.int64(1) - black, np.int64(0), end - np.int64(8) + np.int64(16) * black)
+    return less, less_too, piece_of(black, promotion if promotion != np.int64(0) else kind, end), nothing
 
 
 def _placement_score(
@@ -84,7 +113,7 @@ def start(position: Position, data: ChessTables, accumulators: Any, ply: int) ->
         square = np.uint64(trailing_zeros(pieces))
         pieces &= pieces - ONE
         black = np.int64((~position.white >> square) & ONE)
-        row = _row(black, np.int64(kind_at(position, square)), np.int64(square))
+        row = np.int64(LANES) * piece_of(black, np.int64(kind_at(position, square)), np.int64(square))
         change_sums(accumulators, target, target, data.rows, nothing, nothing, row)
 
 
@@ -92,32 +121,11 @@ def update(before: Position, move: int, after: Position, data: ChessTables, accu
     """Fill the accumulator of the next ply."""
     source = np.int64(ply) * data.width
     target = source + data.width
-    squares = np.int64(move)
-    begin = squares & np.int64(63)
-    end = (squares >> np.int64(6)) & np.int64(63)
-    promotion = squares >> np.int64(12)
-    black = np.int64(before.turn)
-    kind = np.int64(kind_at(before, np.uint64(begin)))
-    less = _row(black, kind, begin)
-    less_too = np.int64(_NO_ROW)
-    if (occupied_squares(before) >> np.uint64(end)) & ONE != ZERO:
-        is_white = np.int64((before.white >> np.uint64(end)) & ONE)
-        if is_white != black:
-            # A king takes its own rook: castling.
-            less_too = _row(black, np.int64(3), end)
-            home = begin & np.int64(56)
-            side = np.int64(1) if end > begin else np.int64(0)
-            rook = _row(black, np.int64(3), home + np.int64(3) + np.int64(2) * side)
-            nothing = np.int64(_NO_ROW)
-            change_sums(accumulators, source, target, data.rows, less, less_too, rook)
-            king = _row(black, np.int64(5), home + np.int64(2) + np.int64(4) * side)
-            change_sums(accumulators, target, target, data.rows, nothing, nothing, king)
-            return
-        less_too = _row(np.int64(1) - black, np.int64(kind_at(before, np.uint64(end))), end)
-    elif kind == np.int64(0) and before.en_passant != np.uint8(0) and end == np.int64(before.en_passant):
-        less_too = _row(np.int64(1) - black, np.int64(0), end - np.int64(8) + np.int64(16) * black)
-    landed = promotion if promotion != np.int64(0) else kind
-    change_sums(accumulators, source, target, data.rows, less, less_too, _row(black, landed, end))
+    lanes, nothing = np.int64(LANES), np.int64(_NO_ROW)
+    less, less_too, more, more_too = changed_pieces(before, move)
+    change_sums(accumulators, source, target, data.rows, less * lanes, less_too * lanes, more * lanes)
+    if more_too != np.int64(NO_PIECE):
+        change_sums(accumulators, target, target, data.rows, nothing, nothing, more_too * lanes)
 
 
 def placement_score(position: Position, data: ChessTables, accumulators: Any, ply: int) -> np.int64:

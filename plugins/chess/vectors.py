@@ -1,4 +1,4 @@
-"""Vectors of the evaluation in the search: a sum for every phase, and products of terms and weights.
+"""Vectors of the evaluation in the search: a sum for every phase, products of terms and weights, hidden units.
 
 The functions are dual; compiled, they are LLVM vector code, which every processor runs.
 """
@@ -11,7 +11,8 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from glem.core.compiling.borrowed import item_pointer
-from glem.core.compiling.kernels import llvm_call, overload_of
+from glem.core.compiling.kernels import llvm_call, overload_of, unannotated
+from glem.core.evaluation.network import ONE_UNIT
 
 LANES = 8
 """Sums of 32 bits that are kept together, one for each phase; those beyond the last phase mean nothing."""
@@ -54,27 +55,36 @@ def _overload_change_sums(words: Any, source: Any, target: Any, rows: Any, less:
     )
 
 
-@intrinsic
-def _change_sums(
-    _typing_context: Any, words: Any, _source: Any, _target: Any, rows: Any, _less: Any, _less_too: Any, _more: Any
-) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words_type, _, _, rows_type, *_ = signature.args
-        words, source, target, rows, less, less_too, more = arguments
+def _row_change(vector: Any, align: int) -> Any:
+    """Make the intrinsic that adds one row of a table to a vector, and subtracts two others."""
 
-        def pointer(kind: Any, array: Any, place: Any) -> Any:
-            return builder.bitcast(item_pointer(context, builder, kind, array, place), _SUMS.as_pointer())
+    @intrinsic
+    def operation(
+        _typing_context: Any, words: Any, _source: Any, _target: Any, rows: Any, _less: Any, _less_too: Any, _more: Any
+    ) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            words_type, _, _, rows_type, *_ = signature.args
+            words, source, target, rows, less, less_too, more = arguments
 
-        def row(place: Any) -> Any:
-            return builder.load(pointer(rows_type, rows, place), align=_SUM_BYTES)
+            def pointer(kind: Any, array: Any, place: Any) -> Any:
+                return builder.bitcast(item_pointer(context, builder, kind, array, place), vector.as_pointer())
 
-        sums = builder.load(pointer(words_type, words, source), align=_WORD_BYTES)
-        sums = builder.sub(builder.sub(builder.add(sums, row(more)), row(less)), row(less_too))
-        builder.store(sums, pointer(words_type, words, target), align=_WORD_BYTES)
-        return context.get_dummy_value()
+            def row(place: Any) -> Any:
+                return builder.load(pointer(rows_type, rows, place), align=align)
 
-    integer = types.int64
-    return types.void(words, integer, integer, rows, integer, integer, integer), generate
+            sums = builder.load(pointer(words_type, words, source), align=_WORD_BYTES)
+            sums = builder.sub(builder.sub(builder.add(sums, row(more)), row(less)), row(less_too))
+            builder.store(sums, pointer(words_type, words, target), align=_WORD_BYTES)
+            return context.get_dummy_value()
+
+        integer = types.int64
+        return types.void(words, integer, integer, rows, integer, integer, integer), generate
+
+    return operation
+
+
+_change_sums = _row_change(_SUMS, _SUM_BYTES)
+_change_terms = _row_change(_TERMS, _WORD_BYTES)
 
 
 def sum_of_lane(words: Any, first: np.int64, lane: np.int64) -> np.int64:
@@ -101,13 +111,13 @@ def products(words: Any, first: np.int64, other: np.int64, weights: Any, start: 
 
 @overload_of(products)
 def _overload_products(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
+    @unannotated
     def implementation(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
         total = np.int64(0)
         for place in range(0, count, TERMS_TOGETHER):
             total += np.int64(_products(words, first + place, other + place, weights, start + place))
         return total
 
-    implementation.__annotations__ = {}
     return implementation
 
 
@@ -126,3 +136,74 @@ def _products(_typing_context: Any, words: Any, _first: Any, _other: Any, weight
         return llvm_call(builder, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i32", _SUM, product)
 
     return types.int32(words, types.int64, types.int64, weights, types.int64), generate
+
+
+def change_rows(
+    words: Any,
+    source: np.int64,
+    target: np.int64,
+    rows: Any,
+    less: np.int64,
+    less_too: np.int64,
+    more: np.int64,
+    count: np.int64,
+) -> None:
+    """Do as :func:`change_sums` with rows of ``count`` words, a multiple of :data:`TERMS_TOGETHER`: int16 ``rows``."""
+    change = rows[more : more + count] - rows[less : less + count] - rows[less_too : less_too + count]
+    words[target : target + count] = words[source : source + count] + change.view(np.uint16)
+
+
+@overload_of(change_rows)
+def _overload_change_rows(
+    words: Any, source: Any, target: Any, rows: Any, less: Any, less_too: Any, more: Any, count: Any
+) -> Any:
+    @unannotated
+    def implementation(
+        words: Any, source: Any, target: Any, rows: Any, less: Any, less_too: Any, more: Any, count: Any
+    ) -> None:
+        for place in range(0, count, TERMS_TOGETHER):
+            _change_terms(words, source + place, target + place, rows, less + place, less_too + place, more + place)
+
+    return implementation
+
+
+def square_units(words: Any, first: np.int64, target: np.int64, count: np.int64) -> None:
+    """Write the squares of words, read as int16 and clipped to 0 to :data:`~glem.core.evaluation.network.ONE_UNIT`.
+
+    Parameters
+    ----------
+    words
+        uint16 array; its ``count`` words (int64, a multiple of :data:`TERMS_TOGETHER`) from ``first`` (int64) on are
+        read, those from ``target`` (int64) on are written.
+    """
+    units = words[first : first + count].view(np.int16).clip(0, ONE_UNIT)
+    words[target : target + count] = (units * units).view(np.uint16)
+
+
+@overload_of(square_units)
+def _overload_square_units(words: Any, first: Any, target: Any, count: Any) -> Any:
+    @unannotated
+    def implementation(words: Any, first: Any, target: Any, count: Any) -> None:
+        for place in range(0, count, TERMS_TOGETHER):
+            _square_units(words, first + place, target + place)
+
+    return implementation
+
+
+@intrinsic
+def _square_units(_typing_context: Any, words: Any, _first: Any, _target: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words, first, target = arguments
+
+        def pointer(place: Any) -> Any:
+            address = item_pointer(context, builder, signature.args[0], words, place)
+            return builder.bitcast(address, _TERMS.as_pointer())
+
+        units = builder.load(pointer(first), align=_WORD_BYTES)
+        least, most = (ir.Constant(_TERMS, [bound] * TERMS_TOGETHER) for bound in (0, ONE_UNIT))
+        units = builder.select(builder.icmp_signed("<", units, least), least, units)
+        units = builder.select(builder.icmp_signed(">", units, most), most, units)
+        builder.store(builder.mul(units, units), pointer(target), align=_WORD_BYTES)
+        return context.get_dummy_value()
+
+    return types.void(words, types.int64, types.int64), generate

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled, inlined
 from glem.core.compiling.operations import Operations, bound
+from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
 from glem.core.evaluation.integers.pattern_sums import (
     BLOCK,
@@ -232,6 +233,8 @@ def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) 
         ``partial(recomputing_evaluator, plain=True)``.
     """
     learning = evaluation.learning
+    if evaluation.network is not None:
+        raise BadInputError(f"no search of {learning.game.title} takes a hidden layer beside other terms")
     data = _weight_tables(evaluation)
     return Evaluator(
         name="quadratic evaluation" if data.quadratic.terms else "linear evaluation",

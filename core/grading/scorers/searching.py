@@ -257,6 +257,7 @@ def scored(task: _Task, options: Sequence[Mapping[str, str]] | None = None) -> A
         if options is not None:
             cast("Configurable", scoring).configure(options[row])
         begin = time.perf_counter()
+        scoring.forget()
         score = scoring.score(position_at(task.positions, row))
         seconds[row] = time.perf_counter() - begin
         failures[row], problem[row] = score.failures, score.problem

@@ -8,6 +8,7 @@ A position at which an engine fails twice has no score.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,11 @@ _START_TIMEOUT = 60.0
 _CENTIPAWNS = 100.0
 _MOST_PAWNS = 30.0
 """Greatest value; mates count as much. Scores beyond it tell nothing more of who will win."""
+
+_LOG_ODDS = math.log(10) / 4
+"""Log odds of a pawn, as programmers of chess count it: with P pawns more a side scores 1 / (1 + 10^(-P/4)). What
+engines tell as chances of win, draw and loss is steeper: of two won positions it does not tell which is better.
+"""
 
 _LEAST_PART = 2.5e-4
 """Probability that a result has of which an engine says 0: it counts in thousandths."""
@@ -170,7 +176,7 @@ class UciPlayer(_EngineUser, ProgramPlayer):
 
 
 class UciScoring(_EngineUser):
-    """Scores positions by a UCI engine, each as if there had been no other; its limit cannot be a clock."""
+    """Scores positions by a UCI engine; its limit cannot be a clock."""
 
     unit = "pawns"
 
@@ -179,6 +185,11 @@ class UciScoring(_EngineUser):
             raise BadInputError(f"{spec.name!r}: a clock is for games; limit the engine by depth=, nodes= or seconds=")
         super().__init__(spec, show_results=True)
         self._failed_starts = 0
+        self._game = object()
+
+    def forget(self) -> None:
+        """Have the engine clear its tables."""
+        self._game = object()
 
     def score(self, position: Any) -> ExternalScore:
         """Score a position; it has no score if the engine fails twice, or twice tells none."""
@@ -189,7 +200,7 @@ class UciScoring(_EngineUser):
             return ExternalScore(None, problem=_NO_CHESS960)
         for _ in range(2):
             try:
-                answer = self._answer(board, None, object())
+                answer = self._answer(board, None, self._game)
             except ProgramFailureError as error:
                 failures += 1
                 problem = str(error)
@@ -202,7 +213,8 @@ class UciScoring(_EngineUser):
             if value is not None:
                 chosen = answer.move
                 move = None if chosen is None or not board.is_legal(chosen) else move_number(board, chosen)
-                return ExternalScore(value, _results(answer), failures, problem if failures else "", move)
+                expected = math.tanh(_LOG_ODDS * value / 2)
+                return ExternalScore(value, _results(answer), failures, problem if failures else "", move, expected)
         return ExternalScore(None, None, failures, problem)
 
 

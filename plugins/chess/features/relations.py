@@ -10,6 +10,7 @@ from chess import SQUARE_NAMES
 
 from glem.core.compiling.kernels import ONE
 from glem.core.features.features import AtomicFeature
+from glem.core.features.learning import Views
 from glem.plugins.chess.features.placement import KINDS
 from glem.plugins.chess.features.sides import Boards, Side, has
 
@@ -21,6 +22,13 @@ SQUARES = tuple(
     for square, name in enumerate(SQUARE_NAMES)
 )
 """0 empty, 1 to 6 own pawn to king, 7 to 12 the opponent's; a1 first."""
+
+VIEWS = Views(
+    features=tuple(feature.name for feature in SQUARES),
+    places=tuple(square ^ 56 for square in range(64)),
+    contents=(0, *range(7, 13), *range(1, 7)),
+)
+"""The opponent sees the board turned over, and what is the mover's as the other's."""
 
 
 def _attack(attacker: str, attacking: str, target: str, attacked: str) -> AtomicFeature:

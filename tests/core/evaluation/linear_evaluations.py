@@ -10,6 +10,7 @@ from glem.core.configurations.configurations import ConfigurationSet, RelationTa
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
+from glem.core.evaluation.network import Network
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
 from glem.core.patterns.pattern import Pattern
@@ -116,3 +117,16 @@ def change_header(path: Path, change: dict[str, Any]) -> None:
     header = json.loads(arrays["header"].tobytes()) | change
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez(path, **arrays)
+
+
+def random_network(learning: Learning, hidden: int, seed: int = 1) -> LinearEvaluation:
+    """Random weights of a hidden layer, as large as fitted ones, under the logistic link."""
+    assert learning.views is not None
+    generator, phases = np.random.default_rng(seed), len(learning.phases)
+    network = Network(
+        generator.normal(0, 0.15, (len(learning.views.exchanged) - 1, hidden)),
+        generator.normal(0.4, 0.1, hidden),
+        generator.normal(0, 2, (phases, hidden)),
+    )
+    bias = generator.normal(0, 0.1, phases).astype(np.float32)
+    return LinearEvaluation(learning, bias, link=LOGISTIC, network=network)

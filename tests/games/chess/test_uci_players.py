@@ -36,6 +36,7 @@ from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.uci.external_engine import UciEngine
 from glem.games.chess.uci.player import UciPlayer
+from tests.core.labelling.labelling_examples import some_positions
 from tests.killed_programs import is_alive, program_at_work, wait_for_end
 
 FAKE = Path(__file__).with_name("fake_uci_engine.py")
@@ -346,14 +347,28 @@ def labelled(spec: str, positions: Positions, work: Path, **settings: Any) -> Po
 
 def test_an_engine_labels_by_expected_results(tmp_path: Path) -> None:
     found = labelled(text("good"), columns(3), tmp_path)
-    np.testing.assert_allclose(found.label, [0.2, -0.2] * 3, atol=1e-6)
+    expected = 2 / (1 + 10 ** (-0.31 / 4)) - 1
+    np.testing.assert_allclose(found.label, [expected, -expected] * 3, atol=1e-6)
     assert (found.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
-    with pytest.raises(GlemError, match=r"no label for .*: it tells no chances of win, draw and loss"):
-        labelled(text("score only"), columns(1), tmp_path / "none")
+    with pytest.raises(GlemError, match=r"no label for .*: engine .* failed"):
+        labelled(text("crash"), columns(1), tmp_path / "none")
     with pytest.raises(BadInputError, match="shows nothing of its search"):
         labelled(text("score"), columns(1), tmp_path, sampled=1)
     with pytest.raises(BadInputError, match="does not search"):
         RelabelSettings(parse_player(text("score")), parse_player("default,depth=1"))
+
+
+def test_positions_that_call_for_tactics_are_left_out(tmp_path: Path) -> None:
+    in_check, can_capture, quiet = "4k3/8/8/8/8/8/3p4/3QK3", "4k3/8/8/3p4/8/8/8/3QK3", "4k3/8/8/8/8/8/8/3QK3"
+    boards = [from_board(chess.Board(f"{rows} w - - 0 1")) for rows in (in_check, can_capture, quiet)]
+    positions = Positions.from_positions(CHESS, boards, np.zeros(3))
+    everything = labelled("material,depth=1,table=1", positions, tmp_path / "all")
+    found = labelled("material,depth=1,table=1", positions, tmp_path / "quiet", quiet=True)
+    assert (everything.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
+    assert (found.source % len(Origin)).tolist() == [Origin.SUCCESSOR, Origin.SUCCESSOR, Origin.GIVEN, Origin.SUCCESSOR]
+    assert found[2] == boards[2]
+    with pytest.raises(BadInputError, match="Othello does not tell which moves are quiet"):
+        labelled("default,depth=1", some_positions(load_game("othello"), 3), tmp_path / "othello", quiet=True)
 
 
 def test_winning_chances_are_labels_where_results_count(tmp_path: Path) -> None:

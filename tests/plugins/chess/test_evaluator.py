@@ -17,7 +17,7 @@ from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
 from glem.plugins.chess.incremental import incremental_evaluator
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores
-from tests.core.evaluation.linear_evaluations import random_weights
+from tests.core.evaluation.linear_evaluations import random_network, random_weights
 from tests.oracles.chess_boards import random_game
 
 _LINES = (
@@ -52,6 +52,20 @@ def test_updates_equal_the_oracle(names: tuple[str, ...], plain: bool) -> None:
             expected = np.clip(integer_sums(evaluation, positions), -evaluator.limit, evaluator.limit)
             found = line_scores(evaluator, positions, moves, plain=plain, first=seed % 2)
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+def test_updates_of_a_hidden_layer_equal_its_values(plain: bool) -> None:
+    evaluation = random_network(CHESS, 40)
+    evaluator = evaluator_of(evaluation)
+    assert (evaluator.name, evaluator.width) == ("hidden layer", 4 * 64)
+    played = evaluation.as_played()
+    for seed in range(1 if plain else 4):
+        for text in _LINES:
+            positions, moves = some_line(text, seed, 30 if plain else 100)
+            expected = evaluator.steps_per_unit * played.sums(GAME.columns_of(positions))
+            found = line_scores(evaluator, positions, moves, plain=plain, first=seed % 2)
+            np.testing.assert_allclose(found, np.clip(expected, -evaluator.limit, evaluator.limit), atol=1)
 
 
 def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:

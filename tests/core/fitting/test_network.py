@@ -1,0 +1,139 @@
+"""Fits of hidden layers: gradients against differences, what is learned, resuming, threads, bad input."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attrs import evolve
+
+from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import LOGISTIC
+from glem.core.features.learning import load_learning
+from glem.core.fitting import network as fits
+from glem.core.fitting.fitters import FileCheckpoint
+from glem.core.fitting.network import NetworkSettings, NetworkTraining, fit_network
+from glem.core.fitting.phase_discriminants import parts_of
+from glem.core.positions.positions import Positions
+from glem.core.tasks.progress import SILENT
+from glem.functions import fit
+from glem.games.chess import CHESS as GAME
+from glem.games.chess.boards import from_board
+from glem.plugins.chess import CHESS
+from tests.core.evaluation.linear_evaluations import random_network
+from tests.core.labelling.labelling_examples import some_positions
+from tests.oracles.chess_boards import random_game
+
+
+@pytest.fixture(scope="module")
+def positions() -> Positions:
+    """Positions of random games, labelled by what material lets expect."""
+    found, games = [], []
+    for seed in range(40):
+        boards = [from_board(board) for board, _ in random_game(seed, 80)]
+        found += boards
+        games += [seed] * len(boards)
+    values = CHESS.features.values(GAME.columns_of(found))
+    names = ("pawns", "knights", "bishops", "rooks", "queens")
+    pawns = values[:, [CHESS.features.index(name) for name in names]] @ np.array([1, 3, 3, 5, 9])
+    return evolve(Positions.from_positions(GAME, found, np.tanh(pawns / 4)), record=np.array(games))
+
+
+def fitted(positions: Positions, passes: int = 6, **how: object) -> NetworkTraining:
+    settings = NetworkSettings(hidden=8, passes=passes, seed=3)
+    return fit_network(parts_of(positions), CHESS, settings, **how)  # type: ignore[arg-type]
+
+
+def test_gradients_are_those_of_differences(positions: Positions) -> None:
+    some = evolve(positions, weight=np.linspace(0.5, 2, len(positions))).select(slice(0, 200))
+    start = random_network(CHESS, 3)
+    assert start.network is not None
+    rows = fits._Rows(parts_of(some), CHESS, 0.0, 0, SILENT)
+    layer = fits._Layer(rows, start.network, start.bias, 2)
+    everything = np.arange(len(some))
+    layer.error(everything, learns=True)
+    gradients = [np.sum([own[place] for own in layer._sums], axis=0) for place in range(4)]
+    generator = np.random.default_rng(4)
+    for array, gradient in zip(layer.arrays, gradients, strict=True):
+        strong = np.argsort(-np.abs(gradient), axis=None)[:50]
+        for place in generator.choice(strong, min(6, array.size), replace=False):
+            at, step, errors = np.unravel_index(place, array.shape), 1e-3, []
+            before = array[at]
+            for side in (step, -step):
+                array[at] = before + np.float32(side)
+                errors.append(layer.error(everything))
+            array[at] = before
+            # The error is the sum of squares; the gradients are half of its slopes.
+            assert gradient[at] == pytest.approx((errors[0] - errors[1]) / (4 * step), rel=0.05, abs=0.02)
+
+
+def test_material_is_learned(positions: Positions) -> None:
+    settings = NetworkSettings(hidden=16, passes=200)
+    training = fit_network(parts_of(positions), CHESS, settings, held_out=0.2)
+    (result,) = training.results
+    assert result.held_out_errors[-1] < 0.2 * result.held_out_errors[0]
+    held = positions.select(positions.held_out_mask(0.2, 0))
+    error = training.evaluation.predict(held.positions) - (1 + held.label) / 2
+    assert np.mean(error**2) == pytest.approx(result.held_out_errors[-1], rel=1e-4)
+    assert np.corrcoef(training.evaluation.sums(held.positions), held.label)[0, 1] > 0.9
+
+
+def test_threads_change_nothing_and_a_seed_gives_the_same(positions: Positions) -> None:
+    found = [fitted(positions, jobs=jobs).evaluation.network for jobs in (1, 3)]
+    for one, other in zip(*(layer.arrays for layer in found if layer is not None), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fitted(positions)
+    save = FileCheckpoint.save
+
+    def cut(self: FileCheckpoint, state: dict[str, object]) -> None:
+        save(self, state)
+        if len(state["training_errors"]) == 4:  # type: ignore[arg-type]
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(FileCheckpoint, "save", cut)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(positions, work=tmp_path)
+    monkeypatch.undo()
+    continued = fitted(positions, work=tmp_path)
+    assert whole.evaluation.network is not None
+    assert continued.evaluation.network is not None
+    for one, other in zip(whole.evaluation.network.arrays, continued.evaluation.network.arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(whole.results[0].training_errors, continued.results[0].training_errors)
+    with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
+        fitted(positions, passes=7, work=tmp_path)
+
+
+def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions, tmp_path: Path) -> None:
+    path = tmp_path / "layer.npz"
+    first = fit(positions, method="network", hidden=8, iterations=3, output=path)
+    loaded = LinearEvaluation.load(path)
+    assert loaded.link == LOGISTIC
+    assert loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0)"
+    told: list[NetworkTraining] = []
+    fit(positions, method="network", hidden=8, iterations=3, prior=str(path), observe=told.append)  # type: ignore[arg-type]
+    errors = told[0].results[0].training_errors
+    np.testing.assert_allclose(
+        errors[0],
+        np.mean((first.predict(positions) - (1 + positions.label) / 2)[~positions.held_out_mask(0.05, 0)] ** 2),
+        rtol=1e-4,
+    )
+    with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by --method network"):
+        fit(positions, prior=str(path))
+    with pytest.raises(BadInputError, match="no evaluation by a hidden layer of 9 units alone"):
+        fit(positions, method="network", hidden=9, prior=str(path))
+    with pytest.raises(BadInputError, match="knows no terms beside its hidden layer"):
+        fit(positions, method="network", link="logistic")
+
+
+def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
+    with pytest.raises(BadInputError, match="learn expected results; the labels of Othello are scores"):
+        othello = load_learning("othello")
+        fit_network(parts_of(some_positions(othello.game, 5)), othello, NetworkSettings())
+    with pytest.raises(BadInputError, match="there are no positions to fit"):
+        fitted(positions.select(slice(0, 0)))
+    with pytest.raises(BadInputError, match="1 to 4,096 units, 0 and 12 passes"):
+        NetworkSettings(hidden=0)
