@@ -12,7 +12,7 @@ from sklearn.utils import validation
 from sklearn.utils.multiclass import check_classification_targets
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants import (
+from glem.core.fitting.discriminants.models import (
     LinearModel,
     QuadraticModel,
     Sample,
@@ -143,7 +143,7 @@ class LogisticDiscriminant(_LinearDiscriminant):
     Attributes
     ----------
     model_
-        The :class:`~glem.core.fitting.discriminants.LinearModel`, with covariances.
+        The :class:`~glem.core.fitting.discriminants.models.LinearModel`, with covariances.
     """
 
     def __init__(self, firth: bool | str = "separated") -> None:
@@ -190,7 +190,7 @@ class QuadraticDiscriminant(_Discriminant):
     Attributes
     ----------
     model_
-        The :class:`~glem.core.fitting.discriminants.QuadraticModel`.
+        The :class:`~glem.core.fitting.discriminants.models.QuadraticModel`.
     """
 
     model_: QuadraticModel

@@ -25,10 +25,10 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from glem.core.fitting.discriminants.by_phase import PhaseDiscriminants
     from glem.core.fitting.least_squares import Training
     from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.fitting.network import NetworkTraining
-    from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.game.solver import Solution
     from glem.core.grading.calibrating import CalibratedCollection
     from glem.core.grading.collection import CollectionGrading
@@ -232,7 +232,7 @@ def fit(
     method
         ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it. ``logistic``, ``fisher`` and
         ``quadratic`` fit linear features, and patterns that are named by tables, to results, without a penalty
-        (:mod:`~glem.core.fitting.phase_discriminants`). ``network`` fits a hidden layer to expected results
+        (:mod:`~glem.core.fitting.discriminants.by_phase`). ``network`` fits a hidden layer to expected results
         (:mod:`~glem.core.fitting.network`), with a prior from where that one's is.
     hidden
         Units of that layer.
@@ -270,11 +270,11 @@ def fit(
     from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.fitting.count_rules import CountRules
+    from glem.core.fitting.discriminants.by_phase import METHODS, fit_phases_by_result, parts_of
     from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
     from glem.core.fitting.minimizing.conjugate import ConjugateGradient
     from glem.core.fitting.minimizing.descent import GradientDescent
     from glem.core.fitting.network import NETWORK, NetworkSettings, fit_network
-    from glem.core.fitting.phase_discriminants import METHODS, fit_phases_by_result, parts_of
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.files import PositionFiles
 

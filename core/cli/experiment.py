@@ -266,7 +266,7 @@ def discriminants(
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.digests import file_digest
-    from glem.core.fitting.phase_discriminants import select_parts
+    from glem.core.fitting.discriminants.by_phase import select_parts
     from glem.core.grading.experiments.discriminants import (
         DiscriminantStudy,
         fit_all,

@@ -77,9 +77,9 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     import numpy as np
 
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+    from glem.core.fitting.discriminants.by_phase import PhaseDiscriminants
     from glem.core.fitting.least_squares import Training
     from glem.core.fitting.network import NetworkTraining
-    from glem.core.fitting.phase_discriminants import PhaseDiscriminants
     from glem.core.positions.files import PositionFiles
     from glem.functions import fit
 

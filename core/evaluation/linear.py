@@ -217,8 +217,8 @@ class LinearEvaluation:
         Where the weights come from; names and texts, kept in files.
     coefficients
         Optional float32 [2, K, T + 1]: of each of the :attr:`terms` and, last, of the constant, the coefficient and its
-        standard error where they were fitted as few numbers (:mod:`~glem.core.fitting.phase_discriminants`); an error
-        is nan where there is none.
+        standard error where they were fitted as few numbers (:mod:`~glem.core.fitting.discriminants.by_phase`); an
+        error is nan where there is none.
     network
         Optional hidden layer, whose value is added to the sum.
 

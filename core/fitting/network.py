@@ -21,8 +21,8 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.network import Network, relations_of, write_view
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.learning import Learning
+from glem.core.fitting.discriminants.by_phase import Parts
 from glem.core.fitting.fitters import LIMIT, FileCheckpoint, FitResult
-from glem.core.fitting.phase_discriminants import Parts
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 

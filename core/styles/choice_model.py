@@ -2,7 +2,7 @@
 
 This is McFadden's conditional logit (1974): P(j) = exp(w x_j) / sum_i exp(w x_i) over the alternatives of a choice,
 where x_j are the features of the position after move j from the player's view. The likelihood of the moves that
-somebody made is concave in w. Errors are by game, as in :mod:`~glem.core.fitting.discriminants`.
+somebody made is concave in w. Errors are by game, as in :mod:`~glem.core.fitting.discriminants.models`.
 """
 
 import math
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants import GameSums, Pass, check_collinear, climb
+from glem.core.fitting.discriminants.models import GameSums, Pass, check_collinear, climb
 
 Vector = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from glem.core.fitting.discriminants import Rows, Sample, fit_fisher, fit_logistic, fit_quadratic
+from glem.core.fitting.discriminants.models import Rows, Sample, fit_fisher, fit_logistic, fit_quadratic
 from tests.benchmarks.measuring import median_seconds, table_header, table_row
 
 ROUNDS = 5

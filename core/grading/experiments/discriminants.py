@@ -21,8 +21,8 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import Learning
-from glem.core.fitting.discriminants import Sample, fit_logistic
-from glem.core.fitting.phase_discriminants import METHODS, WARNINGS, Parts, TermRows, fit_rows, rows_to_fit
+from glem.core.fitting.discriminants.by_phase import METHODS, WARNINGS, Parts, TermRows, fit_rows, rows_to_fit
+from glem.core.fitting.discriminants.models import Sample, fit_logistic
 from glem.core.game.game import Game
 from glem.core.grading.correctness import checked_games, mean_by_game
 from glem.core.patterns.patterns import PatternSet
@@ -72,7 +72,7 @@ def fit_all(
     Parameters
     ----------
     parts, learning, names, patterns, seed
-        As for :func:`~glem.core.fitting.phase_discriminants.fit_phases_by_result`.
+        As for :func:`~glem.core.fitting.discriminants.by_phase.fit_phases_by_result`.
     folder
         Gets ``logistic.npz``, ``fisher.npz`` and ``quadratic.npz``.
     provenance

@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import glem
-from glem.core.fitting.discriminants import Sample, fit_logistic
+from glem.core.fitting.discriminants.models import Sample, fit_logistic
 
 ALL = [glem.LogisticDiscriminant(), glem.FisherDiscriminant(), glem.QuadraticDiscriminant()]
 

@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from statsmodels.api import Logit
 
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants import (
+from glem.core.fitting.discriminants.models import (
     Rows,
     Sample,
     SeparationError,

@@ -11,9 +11,9 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
+from glem.core.fitting.discriminants.by_phase import parts_of
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.network import NetworkSettings, NetworkTraining, fit_network
-from glem.core.fitting.phase_discriminants import parts_of
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT
 from glem.functions import fit

@@ -10,9 +10,8 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
-from glem.core.fitting import phase_discriminants
-from glem.core.fitting.discriminants import LinearModel, QuadraticModel, Sample
-from glem.core.fitting.phase_discriminants import (
+from glem.core.fitting.discriminants import by_phase
+from glem.core.fitting.discriminants.by_phase import (
     METHODS,
     TABLE_SHARE,
     PhaseDiscriminants,
@@ -21,6 +20,7 @@ from glem.core.fitting.phase_discriminants import (
     parts_of,
     terms_to_combine,
 )
+from glem.core.fitting.discriminants.models import LinearModel, QuadraticModel, Sample
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
@@ -107,7 +107,7 @@ def test_files_of_positions_give_what_positions_in_memory_give(
     positions: Positions, tmp_path: Path, on_disk: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if on_disk:
-        monkeypatch.setattr(phase_discriminants, "_IN_MEMORY", 0)
+        monkeypatch.setattr(by_phase, "_IN_MEMORY", 0)
     files = [tmp_path / "one.parquet", tmp_path / "other.parquet"]
     half = np.arange(len(positions)) < 17_000
     for file, chosen in zip(files, (half, ~half), strict=True):

@@ -10,7 +10,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.features.learning import Learning
-from glem.core.fitting.phase_discriminants import METHODS, TermRows, fit_rows, parts_of
+from glem.core.fitting.discriminants.by_phase import METHODS, TermRows, fit_rows, parts_of
 from glem.core.game.game import load_game
 from glem.core.grading.experiments.discriminants import (
     FISHER,

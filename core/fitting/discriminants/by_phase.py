@@ -22,7 +22,7 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.learning import Learning
-from glem.core.fitting.discriminants import (
+from glem.core.fitting.discriminants.models import (
     LinearModel,
     QuadraticModel,
     Sample,

@@ -1,0 +1,1 @@
+"""Discriminants of who won: logistic regression, Fisher's and the quadratic one (Buro 1995)."""
