@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     options.flag("--choices", "Label the positions after all moves instead: choices, for glem evaluate."),
     options.flag(
         ("--quiet-positions/--any-position", "quiet"),
-        "Leave out positions that call for a tactical move, which no static evaluation foresees.",
+        "Leave out positions in check, and those whose best move takes something: no static evaluation foresees it.",
     ),
 )
 @options.plies

@@ -36,7 +36,7 @@ from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game, is_over
-from glem.core.game.optional_operations import is_quiet, must_move
+from glem.core.game.optional_operations import gain, is_quiet, must_move
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.player import MoveChoice
 from glem.core.players.scoring import kept_scoring, running_scoring
@@ -127,6 +127,8 @@ class SearchLabelling:
         Label the given positions themselves.
     children
         Positions after that many different moves, drawn at random, of each given position.
+    child_moves
+        Up to how many random moves lie before each of them, one at least.
     choices
         Make a choice set: nothing but the positions after each move of every given one that has several.
     sampled
@@ -141,8 +143,9 @@ class SearchLabelling:
     successors
         Add the successor by the principal variation, with the negated label.
     quiet
-        Leave out positions where the side to move cannot stand still or has a tactical move for its best: no static
-        evaluation foresees it. The successor may stay.
+        Leave out positions where the side to move cannot stand still or takes something by its best move: no static
+        evaluation foresees it. Those where the best move is a check stay: what else would tell the worth of an attack.
+        The successor may stay.
     seed
         Of the draw.
     positions_per_task
@@ -152,6 +155,7 @@ class SearchLabelling:
     labeller: PlayerSpec
     given: bool = True
     children: int = 0
+    child_moves: int = 1
     choices: bool = False
     sampled: int = 0
     even: int = 0
@@ -169,7 +173,7 @@ class SearchLabelling:
                 f"{self.labeller.name!r} shows nothing of its search: draw positions from one of glem's own, and label "
                 "their file"
             )
-        if min(self.sampled, self.even, self.children) < 0 or (self.window or 0) < 0:
+        if min(self.sampled, self.even, self.children, self.child_moves - 1) < 0 or (self.window or 0) < 0:
             raise BadInputError(
                 f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
                 "after random moves"
@@ -192,8 +196,10 @@ def _is_over(rules: Operations, position: Any) -> bool:
 
 
 def _is_calm(rules: Operations, position: Any, move: int) -> bool:
-    """Whether the side to move can stand still, and its best move, where it is known, is quiet."""
-    return bool(not must_move(rules, position) and (move < 0 or is_quiet(rules, position, move)))
+    """Whether the side to move can stand still, and its best move, where it is known, takes nothing."""
+    if must_move(rules, position):
+        return False
+    return bool(move < 0 or is_quiet(rules, position, move) or gain(rules, position, move) == 0)
 
 
 def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
@@ -234,8 +240,8 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         if settings.given and not settings.choices:
             add(position, row, 0, Origin.GIVEN)
         if settings.children or settings.choices:
-            for move in _moves_after(game, position, settings, task.first + row):
-                add(game.play(position, move), row, 1, Origin.CHILD)
+            for child, distance in _children(game, position, settings, task.first + row):
+                add(child, row, distance, Origin.CHILD)
         if drawing is None:
             continue
         sampler, searcher = drawing
@@ -252,14 +258,22 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     return {f"position_{name}": column for name, column in game.columns_of(positions)._asdict().items()} | told
 
 
-def _moves_after(game: Game, position: Any, settings: SearchLabelling, number: int) -> list[int]:
-    """Choose the moves of a given position after which positions are labelled."""
-    moves = game.list_legal_moves(position)
+def _children(game: Game, position: Any, settings: SearchLabelling, number: int) -> Iterator[tuple[Any, int]]:
+    """Give the positions after moves of a given position that are labelled, with the number of moves."""
+    moves = game.list_legal_moves(position, fast=True)
     if settings.choices:
         # A forced move is no choice.
-        return moves if len(moves) > 1 else []
+        yield from ((game.play(position, move), 1) for move in moves if len(moves) > 1)
+        return
     generator = np.random.default_rng((settings.seed, number))
-    return [moves[place] for place in generator.permutation(len(moves))[: settings.children].tolist()]
+    for place in generator.permutation(len(moves))[: settings.children].tolist():
+        child, distance = game.play(position, moves[place]), 1
+        for _ in range(generator.integers(settings.child_moves) if settings.child_moves > 1 else 0):
+            further = game.list_legal_moves(child, fast=True)
+            if game.is_over(child):
+                break
+            child, distance = game.play(child, further[generator.integers(len(further))]), distance + 1
+        yield child, distance
 
 
 def label_by_search(
@@ -300,7 +314,7 @@ def label_by_search(
     game = positions.game
     if len(positions.sources) * len(Origin) > np.iinfo(np.int16).max:
         raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
-    if settings.quiet and not {"is_quiet", "must_move"} <= set(game.search_functions):
+    if settings.quiet and not {"is_quiet", "must_move", "gain"} <= set(game.search_functions):
         raise BadInputError(f"{game.title} does not tell which moves are quiet: all its positions are labelled")
     settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
     mark = {"game": game.name, "positions": arrays_digest(positions.positions), **decisive_facts(settings)}

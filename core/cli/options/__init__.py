@@ -405,6 +405,7 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         _labelling,
         *settings,
         count("--children", 0, "Add the positions after N random moves of each.", least=0, most=1000, metavar="N"),
+        count("--child-moves", 1, "Up to so many random moves before each of those.", most=100, metavar="N"),
         count(
             "--sampled",
             0,
