@@ -107,11 +107,6 @@ class Network:
         float32 [H].
     output
         float32 [K, H]: what each unit is worth in each phase.
-
-    Raises
-    ------
-    BadInputError
-        Shapes do not fit, or a weight is not finite.
     """
 
     weights: NDArray[np.float32] = field(converter=_floats)

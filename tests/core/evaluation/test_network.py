@@ -39,12 +39,11 @@ def naive_value(evaluation: LinearEvaluation, board: chess.Board) -> float:
 
 def test_values_are_those_of_both_views() -> None:
     evaluation = random_network(CHESS, 5)
-    for seed in range(3):
-        boards = [board.copy() for board, _ in random_game(seed, 60)]
-        positions = GAME.columns_of([from_board(board) for board in boards])
-        expected = [naive_value(evaluation, board) for board in boards]
-        np.testing.assert_allclose(evaluation.sums(positions), expected, atol=2e-5)
-    explained = evaluation.explain(from_board(boards[-1]))
+    boards = [board.copy() for seed in range(3) for board, _ in random_game(seed, 60)]
+    expected = [naive_value(evaluation, board) for board in boards]
+    positions = [from_board(board) for board in boards]
+    np.testing.assert_allclose(evaluation.sums(GAME.columns_of(positions)), expected, atol=2e-5)
+    explained = evaluation.explain(positions[-1])
     assert explained.total == pytest.approx(expected[-1], abs=2e-5)
     assert {item.kind for item in explained.contributions} == {"bias", "network"}
 
