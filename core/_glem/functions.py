@@ -296,6 +296,8 @@ def fit(
         patterns = patterns or "none"
     if before is not None and before.network is not None and method != NETWORK:
         raise BadInputError("a prior with a hidden layer is fitted by --method network")
+    if hidden != NetworkSettings().hidden and method != NETWORK:
+        raise BadInputError("hidden units are fitted by --method network")
     if method == NETWORK:
         unknown = (patterns, configurations, baseline, link, count_rules, all_active, l2, smoothing, minimum_matches)
         if unknown != (None, None, None, "identity", False, False, 25.0, 0.25, 75):

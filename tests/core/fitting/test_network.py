@@ -123,6 +123,8 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     )
     with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by --method network"):
         fit(positions, prior=str(path))
+    with pytest.raises(BadInputError, match="hidden units are fitted by --method network"):
+        fit(positions, hidden=9)
     with pytest.raises(BadInputError, match="no evaluation by a hidden layer of 9 units alone"):
         fit(positions, method="network", hidden=9, prior=str(path))
     with pytest.raises(BadInputError, match="knows no terms beside its hidden layer"):
