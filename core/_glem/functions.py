@@ -298,16 +298,16 @@ def fit(
         raise BadInputError("a prior with a hidden layer is fitted by --method network")
     if hidden != NetworkSettings().hidden and method != NETWORK:
         raise BadInputError("hidden units are fitted by --method network")
+    told = {
+        "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
+        "labels": source.label_kind,
+    }
     if method == NETWORK:
         unknown = (patterns, configurations, baseline, link, count_rules, all_active, l2, smoothing, minimum_matches)
         if unknown != (None, None, None, "identity", False, False, 25.0, 0.25, 75):
             raise BadInputError("--method network knows no terms beside its hidden layer, and no penalty")
         network = NetworkSettings(hidden, iterations or 12, seed)
-        told = {
-            "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
-            "labels": source.label_kind, "fitter": repr(network),
-            "validation": f"{held_out:g} of the games, seed {seed}", **(provenance or {}),
-        }  # fmt: skip
+        told |= {"fitter": repr(network), "validation": f"{held_out:g} of the games, seed {seed}", **(provenance or {})}
         if before is not None:
             told["prior"] = prior
         with _work_beside(output, {"work": "fit", **told}) as work:
@@ -328,10 +328,7 @@ def fit(
             )
         names = () if not linear else learning.linear if baseline is None else learning.baselines[baseline]
         valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
-        told = {
-            "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
-            "labels": source.label_kind, "fitter": method, **(provenance or {}),
-        }  # fmt: skip
+        told |= {"fitter": method, **(provenance or {})}
         found = fit_phases_by_result(
             parts_of(source), learning, names, method, patterns=valued, seed=seed, provenance=told, progress=progress
         )
@@ -368,9 +365,7 @@ def fit(
         smoothing=smoothing,
         count_rules=CountRules() if count_rules else None,
     )
-    told = {
-        "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
-        "labels": positions.label_kind,
+    told |= {
         "fitter": repr(settings.fitter),
         "l2": f"{l2:g}",
         "smoothing": f"{smoothing:g}",

@@ -1,6 +1,6 @@
 """Fits hidden layers to expected results by stochastic gradient descent (Adam: Kingma and Ba 2015).
 
-A layer learns from millions of positions; only what stands where is kept of each, some 64 bytes. Each pass takes the
+A layer learns from millions of positions; only what stands where is kept of each, some 75 bytes. Each pass takes the
 positions in another order, a batch at a time, with a rate that falls along a cosine to nothing. Gradients of a batch
 are summed in a fixed number of shards, so that threads change no result.
 """
@@ -21,6 +21,7 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.network import Network, relations_of, write_view
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.learning import Learning
+from glem.core.files.digests import arrays_digest
 from glem.core.fitting.discriminants.by_phase import Parts
 from glem.core.fitting.fitters import LIMIT, FileCheckpoint, FitResult
 from glem.core.tasks.progress import SILENT, Progress
@@ -268,7 +269,12 @@ def fit_network(
     rows = _Rows(parts, learning, held_out, settings.seed, progress)
     layer = _Layer(rows, network, bias, jobs)
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))
-    checkpoint = None if work is None else FileCheckpoint(work / "network.npz", repr(settings))
+    checkpoint = None
+    if work is not None:
+        begun = arrays_digest(
+            [rows.active, rows.phase, rows.target, rows.weight, rows.held, *layer.arrays], repr(settings)
+        )
+        checkpoint = FileCheckpoint(work / "network.npz", begun)
     state = None if checkpoint is None else checkpoint.load()
     if state is None:
         curves = [[layer.error(rows.fitted) / fitted], [layer.error(rows.held) / held]]

@@ -178,8 +178,8 @@ class SearchLabelling:
                 f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
                 "after random moves"
             )
-        if self.choices and self.children + self.sampled + self.even:
-            raise BadInputError("the labels of all moves are a set of their own: no other positions can be added")
+        if self.choices and (self.children + self.sampled + self.even or self.quiet):
+            raise BadInputError("the labels of all moves are a set of their own: no other is added, none left out")
         if not self.given and self.children + self.sampled + self.even == 0:
             raise BadInputError("nothing is labelled: neither the given positions nor added ones")
         if self.positions_per_task < 1:

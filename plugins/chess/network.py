@@ -178,7 +178,9 @@ def _pawn(network: Network) -> float:
     squares = [square for square in range(64) if int(occupied_squares(INITIAL_POSITION)) >> square & 1]
     white = int(INITIAL_POSITION.white)
     kinds = [int(kind_at(INITIAL_POSITION, np.uint64(square))) for square in squares]
-    pieces = [64 * kind + at + (0 if white >> at & 1 else 384) for kind, at in zip(kinds, squares, strict=True)]
+    pieces = [
+        64 * kind + at + (0 if white >> at & 1 else _BLACK_PIECE) for kind, at in zip(kinds, squares, strict=True)
+    ]
     lost = []
     for pawn in range(8, 16):
         left = np.array([piece for piece in pieces if piece != pawn])

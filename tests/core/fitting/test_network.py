@@ -105,6 +105,8 @@ def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monk
     np.testing.assert_array_equal(whole.results[0].training_errors, continued.results[0].training_errors)
     with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
         fitted(positions, passes=7, work=tmp_path)
+    with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
+        fitted(evolve(positions, label=-positions.label), work=tmp_path)
 
 
 def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions, tmp_path: Path) -> None:

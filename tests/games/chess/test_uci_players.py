@@ -367,6 +367,8 @@ def test_positions_that_call_for_tactics_are_left_out(tmp_path: Path) -> None:
     assert (everything.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
     assert (found.source % len(Origin)).tolist() == [Origin.SUCCESSOR, Origin.SUCCESSOR, Origin.GIVEN, Origin.SUCCESSOR]
     assert found[2] == boards[2]
+    with pytest.raises(BadInputError, match="no other is added, none left out"):
+        SearchLabelling(parse_player("material,depth=1"), choices=True, quiet=True)
     with pytest.raises(BadInputError, match="Othello does not tell which moves are quiet"):
         labelled("default,depth=1", some_positions(load_game("othello"), 3), tmp_path / "othello", quiet=True)
 
