@@ -265,13 +265,13 @@ def _children(game: Game, position: Any, settings: SearchLabelling, number: int)
         # A forced move is no choice.
         yield from ((game.play(position, move), 1) for move in moves if len(moves) > 1)
         return
-    generator = np.random.default_rng((settings.seed, number))
+    generator, over = np.random.default_rng((settings.seed, number)), compiled(_is_over)
     for place in generator.permutation(len(moves))[: settings.children].tolist():
         child, distance = game.play(position, moves[place]), 1
         for _ in range(generator.integers(settings.child_moves) if settings.child_moves > 1 else 0):
-            further = game.list_legal_moves(child, fast=True)
-            if game.is_over(child):
+            if over(game.search_rules, child):
                 break
+            further = game.list_legal_moves(child, fast=True)
             child, distance = game.play(child, further[generator.integers(len(further))]), distance + 1
         yield child, distance
 

@@ -269,6 +269,7 @@ class LineProgram:
         self._rest = b""
         self._lines: list[str] = []
         self._received = 0
+        self._seconds = 0.0
 
     @property
     def name(self) -> str:
@@ -298,6 +299,9 @@ class LineProgram:
             raise ProgramStartError(f"engine {self.name} cannot be run: {error}") from error
         guard_group(self._process.pid)
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._process.stdout, selectors.EVENT_READ)
         # A program that does not read must not hold us.
         os.set_blocking(self._process.stdin.fileno(), False)
 
@@ -312,13 +316,15 @@ class LineProgram:
         except OSError as error:
             raise self.failure(f"failed: {error}") from error
 
-    def next_line(self, deadline: float) -> str:
-        """Read a line.
+    def next_line(self, deadline: float, wait: float | None = None) -> str:
+        """Read a line; "" where none comes for ``wait`` seconds, if that is given.
 
         Parameters
         ----------
         deadline
             Moment of :func:`time.monotonic` at which it counts as hung.
+        wait
+            Seconds after which the caller has something else to look after.
 
         Raises
         ------
@@ -329,10 +335,10 @@ class LineProgram:
         assert self._process.stdout is not None
         while not self._lines:
             left = deadline - time.monotonic()
-            with selectors.DefaultSelector() as selector:
-                selector.register(self._process.stdout, selectors.EVENT_READ)
-                if left <= 0 or not selector.select(left):
-                    raise self.failure("gave no answer in time", timed_out=True)
+            if left <= 0 or not self._selector.select(left if wait is None else min(left, wait)):
+                if wait is not None and wait < left:
+                    return ""
+                raise self.failure(f"gave no answer in {self._seconds:.3g} s", timed_out=True)
             data = os.read(self._process.stdout.fileno(), _BLOCK)
             if not data:
                 raise self.failure("ended by itself")
@@ -348,7 +354,7 @@ class LineProgram:
 
     def ask(self, *lines: str, seconds: float) -> float:
         """Send lines, the last of which waits for an answer; gives the deadline for :meth:`next_line`."""
-        self._received = 0
+        self._received, self._seconds = 0, seconds
         self.tell(*lines)
         return time.monotonic() + seconds
 
@@ -368,6 +374,7 @@ class LineProgram:
             return
         kill_group(process.pid)
         process.wait()
+        self._selector.close()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()

@@ -1,52 +1,41 @@
-"""A UCI engine as a process of its own, kept on a short lead.
-
-The protocol is python-chess's (:mod:`chess.engine`). What stands here is what strangers need besides: nothing that an
-engine prints, or fails to print, costs more than a bounded amount of time and memory, and no process outlives this one.
-"""
+"""A UCI engine as a process of its own."""
 
 from __future__ import annotations
 
-import asyncio
-import atexit
-import contextlib
-import logging
-import os
 import re
-import subprocess
 import threading
-import time
-import weakref
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import chess
-import chess.engine
 from attrs import define
 
 from glem.core.errors import BadInputError
-from glem.core.players.programs import MOST_BYTES, ProgramFailureError, ProgramStartError
-from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
+from glem.core.game.protocols import ProgramOption
+from glem.core.game.whole_numbers import whole_number
+from glem.core.players.programs import LineProgram, Program, ProgramFailureError, ProgramStartError
 
-_Result = TypeVar("_Result")
+if TYPE_CHECKING:
+    from glem.core.search.results import Clock, Limits
 
-_LONGEST_LINE = 1 << 16
-_KNOWN_WORDS = frozenset((b"bestmove", b"id", b"info", b"option", b"readyok", b"uciok"))
+_START_SECONDS = 60.0
 _STOP_CHECK_SECONDS = 0.01
-_END_SECONDS = 5.0
-_QUIT_SECONDS = 0.5
-_SHOW_WDL = "UCI_ShowWDL"
+_SHOW_WDL, _CHESS960 = "uci_showwdl", "uci_chess960"
+_OWN = frozenset((_CHESS960, "uci_variant", "multipv", "ponder"))
+"""Options that are no user's: what is told with each position, and what would change the meaning of answers."""
+_PREFIX = "option."
+_LARGEST = 1 << 62
+_NO_MOVE = frozenset(("(none)", "0000", "NULL"))
 
-_SCORE = re.compile(rb"\bscore (cp|mate) (-?\d{1,9})( lowerbound| upperbound)?\b")
-_WDL = re.compile(rb"\bwdl (\d{1,6}) (\d{1,6}) (\d{1,6})\b")
-_DEPTH = re.compile(rb"\bdepth (\d{1,6})\b")
-_NODES = re.compile(rb"\bnodes (\d{1,18})\b")
-_OTHER_LINE = re.compile(rb"\bmultipv (?!1\b)")
-
-# What an engine prints is no concern of the user's terminal.
-logging.getLogger("chess.engine").addHandler(logging.NullHandler())
+_OPTION = re.compile(r"option\s+name\s+(.+?)\s+type\s+(\w+)(.*)")
+_DEFAULT = re.compile(r"\bdefault\s+(\S+)")
+_BOUND = r"\b{}\s+(-?\d{{1,18}})\b"
+_CHOICE = re.compile(r"\bvar\s+(.+?)\s*(?=\bvar\s|$)")
+_SCORE = re.compile(r"\bscore (cp|mate) (-?\d{1,9})( lowerbound| upperbound)?\b")
+_WDL = re.compile(r"\bwdl (\d{1,6}) (\d{1,6}) (\d{1,6})\b")
+_DEPTH = re.compile(r"\bdepth (\d{1,6})\b")
+_NODES = re.compile(r"\bnodes (\d{1,18})\b")
+_OTHER_LINE = re.compile(r"\bmultipv (?!1\b)")
 
 
 @define
@@ -56,7 +45,7 @@ class EngineAnswer:
     Parameters
     ----------
     move
-        Its move; None where it gave none.
+        Its move, a legal one; None where it gave none.
     centipawns
         Its last score, a bound only where it gave nothing else; None where it gave none, or a mate.
     mate
@@ -75,9 +64,9 @@ class EngineAnswer:
     nodes: int = 0
     _is_exact: bool = False
 
-    def add(self, line: bytes) -> None:
+    def add(self, line: str) -> None:
         """Take note of what an ``info`` line tells, unless it is of another line than the best."""
-        if (b"nodes" not in line and b"score" not in line) or _OTHER_LINE.search(line):
+        if ("nodes" not in line and "score" not in line) or _OTHER_LINE.search(line):
             return
         if found := _NODES.search(line):
             self.nodes = int(found[1])
@@ -89,7 +78,7 @@ class EngineAnswer:
         is_bound = bool(score[3])
         if is_bound and self._is_exact:
             return
-        value, is_mate = int(score[2]), score[1] == b"mate"
+        value, is_mate = int(score[2]), score[1] == "mate"
         self.centipawns, self.mate = (None, value) if is_mate else (value, None)
         if not is_bound:
             self._is_exact = True
@@ -101,148 +90,41 @@ class EngineAnswer:
         return self.nodes >= nodes and (self.centipawns is not None or self.mate is not None)
 
 
-class _Conversation(chess.engine.UciProtocol):
-    """python-chess's protocol, which takes what engines print for sane, behind a filter."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.answer = EngineAnswer()
-        self.trouble = ""
-        self.most_nodes: int | None = None
-        self._rest = b""
-        self._received = 0
-        self._searching = False
-
-    def send_line(self, line: str) -> None:
-        if line.startswith(("go", "uci", "isready")):
-            self._received = 0
-        if line.startswith("go"):
-            self.answer = EngineAnswer()
-            self._searching = True
-        super().send_line(line)
-
-    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
-        if self.trouble or isinstance(data, str):
-            return
-        self._received += len(data)
-        if self._received > MOST_BYTES:
-            self.fail(f"it printed more than {MOST_BYTES >> 20} MiB without an answer")
-            return
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > _LONGEST_LINE:
-            # The rest of an endless line is an endless line too, and no word that is known.
-            self._rest = self._rest[:1] + b"-"
-        for line in lines:
-            if not self.trouble and len(line) <= _LONGEST_LINE:
-                self._take(line.strip())
-
-    def _take(self, line: bytes) -> None:
-        if line.startswith(b"info string"):
-            return
-        word = line.split(None, 1)[0] if line else b""
-        if word not in _KNOWN_WORDS:
-            return
-        if word == b"info":
-            self.answer.add(line)
-            if self.most_nodes is not None and self.answer.is_enough(self.most_nodes):
-                # Some engines do not know this limit, or look at it between iterations only.
-                self.most_nodes = None
-                self.send_line("stop")
-            return
-        if word == b"bestmove":
-            if not self._searching:
-                return
-            self._searching = False
-        try:
-            self._line_received(line.decode("utf-8", errors="replace"))
-        except (AssertionError, LookupError, RuntimeError, TypeError, ValueError, asyncio.InvalidStateError) as error:
-            self.fail(f"it printed {line[:80]!r}, which makes no sense here ({error})")
-
-    def fail(self, text: str) -> None:
-        """Kill the engine, which lets what waits for it know."""
-        self.trouble = self.trouble or text
-        if self.transport is not None:
-            kill_group(self.transport.get_pid())
-
-
-# ------------------------------------------------------------------------------------------- the event loop
-
-_loops: dict[int, asyncio.AbstractEventLoop] = {}
-_loops_lock = threading.Lock()
-
-
-def _loop() -> asyncio.AbstractEventLoop:
-    """Event loop of this process in which all engines are spoken to, in a thread of its own."""
-    with _loops_lock:
-        loop = _loops.get(os.getpid())
-        if loop is None:
-            _loops.clear()
-            loop = _loops[os.getpid()] = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="UCI engines", daemon=True).start()
-        return loop
-
-
-def _submitted(coroutine: Coroutine[Any, Any, _Result]) -> Future[_Result]:
-    return asyncio.run_coroutine_threadsafe(coroutine, _loop())
-
-
-_running: weakref.WeakSet[UciEngine] = weakref.WeakSet()
-
-
-@atexit.register
-def _end_all() -> None:
-    for engine in list(_running):
-        engine.close()
-
-
 class UciEngine:
     """An engine that is started when it is first needed, and again after it failed. One thread at a time may use it.
 
     Parameters
     ----------
-    command
-        Program and arguments.
-    options
-        UCI options that are set after each start; names in any case.
-    timeout
-        Seconds without an answer after which an engine counts as hung, where it has no time limit.
+    program
+        What to start, and where. Its options are set after each start: names in any case, ``option.NAME`` too.
     show_results
         Ask for win, draw and loss where the engine offers them.
-    folder
-        Where it is started; None for here.
     """
 
-    def __init__(
-        self,
-        command: list[str],
-        options: Mapping[str, str] | None = None,
-        *,
-        timeout: float = 60.0,
-        folder: str | None = None,
-        show_results: bool = False,
-    ) -> None:
-        self.command = command
-        self.timeout = timeout
-        self._folder = folder
-        self._options = dict(options or {})
+    def __init__(self, program: Program, *, show_results: bool = False) -> None:
+        self.program = program
+        self._lines = LineProgram(program)
+        self._timeout = program.timeout or _START_SECONDS
+        self._wanted = {name.removeprefix(_PREFIX): value for name, value in program.options.items()}
         self._show_results = show_results
-        self._protocol: _Conversation | None = None
+        self._known: dict[str, tuple[ProgramOption, list[str]]] = {}
+        self._game: object = None
+        self._is_chess960 = False
 
     @property
     def name(self) -> str:
         """Its program, for errors."""
-        return Path(self.command[0]).name
+        return self._lines.name
 
     @property
     def process(self) -> int | None:
         """Number of its process; None while it is not running."""
-        protocol = self._protocol
-        return None if protocol is None or protocol.transport is None else protocol.transport.get_pid()
+        return self._lines.process
 
     @property
     def plays_chess960(self) -> bool:
         """Whether it plays Chess960, as far as it has told."""
-        return self._protocol is None or "UCI_Chess960" in self._protocol.options
+        return not self._known or _CHESS960 in self._known
 
     def start(self) -> None:
         """Start it, unless it is running, and set its options.
@@ -254,36 +136,47 @@ class UciEngine:
         BadInputError
             It has no such option, or the option not such a value.
         """
-        if self._protocol is not None:
+        if self.process is not None:
             return
-        _running.add(self)
-        # Ctrl-C in the terminal is for this process, which ends the engine then.
-        starting = _Conversation.popen(
-            self.command, stderr=subprocess.DEVNULL, start_new_session=True, cwd=self._folder
-        )
+        self._known, self._game, self._is_chess960 = {}, None, False
+        self._lines.start()
         try:
-            self._protocol = self._wait(_submitted(starting), self.timeout)[1]
-        except (OSError, FutureTimeoutError) as error:
-            raise ProgramStartError(f"engine {self.name} cannot be run: {error}") from error
-        process = self.process
-        assert process is not None
-        guard_group(process)
-        try:
-            self._ask(self._protocol.initialize(), self.timeout)
+            self._greet()
         except ProgramFailureError as error:
             raise ProgramStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
-        self._configure()
+        if self._show_results and _SHOW_WDL in self._known:
+            self._set({_SHOW_WDL: "true"})
+        self._set(self._wanted)
         # No clock pays for what it still prepares: tables, networks, machine code.
         try:
-            self._ask(self._protocol.ping(), self.timeout)
+            self._synchronize()
         except ProgramFailureError as error:
             raise ProgramStartError(f"{error}, asked whether it is ready", timed_out=error.timed_out) from error
 
+    def _greet(self) -> None:
+        deadline = self._lines.ask("uci", seconds=self._timeout)
+        while (line := self._lines.next_line(deadline)) != "uciok":
+            if found := _OPTION.fullmatch(line):
+                name, kind, rest = found.groups()
+                default = _DEFAULT.search(rest)
+                least, most = (_whole(re.search(_BOUND.format(word), rest)) for word in ("min", "max"))
+                usual = None
+                if default is not None and kind == "check":
+                    usual = int(default[1] == "true")
+                elif default is not None and kind == "spin":
+                    usual = whole_number(default[1], -_LARGEST)
+                self._known[name.lower()] = ProgramOption(name, kind, usual, least, most), _CHOICE.findall(rest)
+
+    def _synchronize(self, *lines: str) -> None:
+        """Send lines, and wait until the engine has done what they say."""
+        deadline = self._lines.ask(*lines, "isready", seconds=self._timeout)
+        while self._lines.next_line(deadline) != "readyok":
+            continue
+
     @property
-    def announced(self) -> Sequence[chess.engine.Option]:
-        """Options that it has announced, but for those that the protocol sets by itself; none until it was started."""
-        known = () if self._protocol is None else self._protocol.options.values()
-        return [option for option in known if not option.is_managed()]
+    def announced(self) -> list[ProgramOption]:
+        """Options that it has announced and that are its user's; none until it was started."""
+        return [option for name, (option, _) in self._known.items() if name not in _OWN]
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set options, now if it is running, and after each start.
@@ -295,41 +188,39 @@ class UciEngine:
         """
         # Names in any case: what was set under another spelling must not come back at the next start.
         given = {name.lower() for name in options}
-        self._options = {name: value for name, value in self._options.items() if name.lower() not in given}
-        self._options.update(options)
-        if self._protocol is not None:
+        self._wanted = {name: value for name, value in self._wanted.items() if name.lower() not in given}
+        self._wanted.update(options)
+        if self.process is not None:
             self._set(options)
 
-    def _configure(self) -> None:
-        protocol = self._protocol
-        assert protocol is not None
-        wanted = dict(self._options)
-        is_asked = any(name.lower() == _SHOW_WDL.lower() for name in self._options)
-        if self._show_results and not is_asked and _SHOW_WDL in protocol.options:
-            wanted[_SHOW_WDL] = "true"
-        self._set(wanted)
-
     def _set(self, wanted: Mapping[str, str]) -> None:
-        protocol = self._protocol
-        assert protocol is not None
-        for name, value in wanted.items():
-            if name not in protocol.options:
-                known = ", ".join(sorted(protocol.options)) or "none"
-                self.kill()
-                raise BadInputError(f"engine {self.name} has no option {name!r}; it has {known}")
-            is_button = protocol.options[name].type == "button"
-            try:
-                self._ask(protocol.configure({name: None if is_button else value}), self.timeout)
-            except ProgramFailureError as error:
-                self.kill()
-                raise BadInputError(f"engine {self.name}: option {name} cannot be {value!r} ({error})") from error
+        try:
+            lines = [self._setting(name, value) for name, value in wanted.items()]
+        except BadInputError:
+            self.kill()
+            raise
+        if lines:
+            self._lines.tell(*lines)
+
+    def _setting(self, name: str, value: str) -> str:
+        if name.lower() not in self._known:
+            known = ", ".join(sorted(option.name for option in self.announced)) or "none"
+            raise BadInputError(f"engine {self.name} has no option {name!r}; it has {known}")
+        option, choices = self._known[name.lower()]
+        problem = _problem(option, choices, value)
+        if problem:
+            raise BadInputError(f"engine {self.name}: option {option.name} cannot be {value!r}: {problem}")
+        if option.kind == "check":
+            value = value.lower()
+        return f"setoption name {option.name}" + ("" if option.kind == "button" else f" value {value}")
 
     def ask(
         self,
         board: chess.Board,
-        limit: chess.engine.Limit,
+        limits: Limits,
+        clock: Clock | None = None,
         *,
-        game: object,
+        game: object = None,
         seconds: float,
         stop: threading.Event | None = None,
     ) -> EngineAnswer:
@@ -339,8 +230,10 @@ class UciEngine:
         ----------
         board
             The position, with the moves before it.
-        limit
+        limits
             When it should end. An engine that does not keep a limit of nodes is stopped when it reports so many.
+        clock
+            What is left to it; its opponent counts as having the same.
         game
             Another one than before has the engine forget the last game.
         seconds
@@ -354,77 +247,96 @@ class UciEngine:
             It failed, and is not running any more.
         """
         self.start()
-        protocol = self._protocol
-        assert protocol is not None
-        protocol.most_nodes = limit.nodes
-        found = self._ask(protocol.play(board, limit, game=game), seconds, stop)
-        protocol.answer.move = found.move
-        return protocol.answer
-
-    def _ask(
-        self, coroutine: Coroutine[Any, Any, _Result], seconds: float, stop: threading.Event | None = None
-    ) -> _Result:
-        protocol = self._protocol
-        assert protocol is not None
-        future = _submitted(coroutine)
         try:
-            return self._wait(future, seconds, stop)
-        except FutureTimeoutError:
-            self.kill()
-            raise ProgramFailureError(f"engine {self.name} gave no answer in {seconds:g} s", timed_out=True) from None
-        except chess.engine.EngineTerminatedError as error:
-            self.kill()
-            raise ProgramFailureError(f"engine {self.name} failed: {protocol.trouble or error}") from error
-        except chess.engine.EngineError as error:
-            self.kill()
-            raise ProgramFailureError(f"engine {self.name} answered nonsense: {error}") from error
+            self._prepare(board, game)
+            deadline = self._lines.ask(_position(board), _go(limits, clock), seconds=seconds)
+            return self._answer(board, deadline, limits.nodes, stop)
         except BaseException:
+            # What it still would say is no answer to the next question.
             self.kill()
             raise
-        finally:
-            future.cancel()
 
-    def _wait(self, future: Future[_Result], seconds: float, stop: threading.Event | None = None) -> _Result:
-        if stop is None:
-            return future.result(seconds)
-        deadline = time.monotonic() + seconds
-        is_told = False
+    def _prepare(self, board: chess.Board, game: object) -> None:
+        if board.chess960 != self._is_chess960:
+            self._is_chess960 = board.chess960
+            self._lines.tell(f"setoption name UCI_Chess960 value {str(board.chess960).lower()}")
+        if self._game is None or game is not self._game:
+            self._game = game
+            self._synchronize("ucinewgame")
+
+    def _answer(
+        self, board: chess.Board, deadline: float, nodes: int | None, stop: threading.Event | None
+    ) -> EngineAnswer:
+        answer = EngineAnswer()
         while True:
-            if not is_told and stop.is_set() and self._protocol is not None:
-                _loop().call_soon_threadsafe(self._protocol.send_line, "stop")
-                is_told = True
+            if stop is not None and stop.is_set():
+                stop = None
+                self._lines.tell("stop")
+            line = self._lines.next_line(deadline, None if stop is None else _STOP_CHECK_SECONDS)
+            word, _, rest = line.partition(" ")
+            if word == "info" and not rest.startswith("string"):
+                answer.add(rest)
+                if nodes is not None and answer.is_enough(nodes):
+                    # Some engines do not know this limit, or look at it between iterations only.
+                    nodes = None
+                    self._lines.tell("stop")
+            elif word == "bestmove":
+                break
+        text = rest.partition(" ")[0]
+        if text not in _NO_MOVE:
             try:
-                return future.result(_STOP_CHECK_SECONDS)
-            except FutureTimeoutError:
-                if future.done() or time.monotonic() > deadline:
-                    raise
+                answer.move = board.parse_uci(text)
+            except ValueError:
+                raise self._lines.failure(f"chose {text!r}, which is illegal in {board.fen()}") from None
+        return answer
 
     def kill(self) -> None:
         """End the engine without asking it."""
-        group, protocol, self._protocol = self.process, self._protocol, None
-        if group is None or protocol is None:
-            return
-        kill_group(group)
-        with contextlib.suppress(FutureTimeoutError):
-            _submitted(_ended(protocol)).result(_END_SECONDS)
-        release_group(group)
+        self._lines.kill()
 
     def close(self) -> None:
         """End the engine: it is asked first."""
-        if self._protocol is not None:
-            with contextlib.suppress(FutureTimeoutError):
-                _submitted(_quit(self._protocol)).result(_QUIT_SECONDS)
-        self.kill()
-        _running.discard(self)
+        self._lines.close()
 
 
-async def _quit(protocol: _Conversation) -> None:
-    with contextlib.suppress(RuntimeError, AttributeError, OSError):
-        protocol.send_line("quit")
-    await _ended(protocol)
+def _whole(found: re.Match[str] | None) -> int | None:
+    return None if found is None else int(found[1])
 
 
-async def _ended(protocol: _Conversation) -> None:
-    await asyncio.shield(protocol.returncode)
-    if protocol.transport is not None:
-        protocol.transport.close()
+def _problem(option: ProgramOption, choices: Sequence[str], value: str) -> str:
+    """Say what is wrong with the value of an option; "" for nothing."""
+    if option.name.lower() in _OWN:
+        return "it is set with each position"
+    if option.kind == "check" and value.lower() not in ("true", "false"):
+        return "it is true or false"
+    if option.kind == "spin":
+        least = -_LARGEST if option.least is None else option.least
+        most = _LARGEST if option.most is None else option.most
+        if whole_number(value, least, most) is None:
+            return f"it is a whole number from {least} to {most}"
+    if option.kind == "combo" and value not in choices:
+        return f"it is one of: {', '.join(choices)}"
+    return "it has more than one line" if "\n" in value or "\r" in value else ""
+
+
+def _position(board: chess.Board) -> str:
+    root = board.root()
+    fen = root.fen(shredder=board.chess960, en_passant="fen")
+    moves = "".join(f" {move.uci()}" for move in board.move_stack)
+    start = "startpos" if fen == chess.STARTING_FEN else f"fen {fen}"
+    return f"position {start}" + (f" moves{moves}" if moves else "")
+
+
+def _go(limits: Limits, clock: Clock | None) -> str:
+    words = ["go"]
+    if clock is not None:
+        # The other side's clock is not known here; engines that look at it see their own.
+        left, more = max(1, round(1000 * clock.remaining)), round(1000 * clock.increment)
+        words += [f"wtime {left} btime {left} winc {more} binc {more}"]
+    if limits.depth is not None:
+        words += [f"depth {limits.depth}"]
+    if limits.nodes is not None:
+        words += [f"nodes {limits.nodes}"]
+    if limits.seconds is not None:
+        words += [f"movetime {max(1, round(1000 * limits.seconds))}"]
+    return " ".join(words)

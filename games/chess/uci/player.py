@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any
 from glem.core.errors import BadInputError
 from glem.core.game.game import ExternalPlayers
 from glem.core.game.protocols import ExternalScore, PlayerFailureError, ProgramOption
-from glem.core.game.whole_numbers import whole_number
 from glem.core.players.player import MoveChoice
 from glem.core.players.programs import (
-    Program,
     ProgramFailureError,
     ProgramPlayer,
     ProgramStartError,
@@ -29,18 +27,14 @@ from glem.core.players.programs import (
 from glem.core.search.results import Limits
 from glem.games.chess.boards import GameBoard, board_of, move_number
 from glem.games.chess.rules.position import Position
+from glem.games.chess.uci.external_engine import UciEngine
 
 if TYPE_CHECKING:
     import chess
-    import chess.engine
 
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock
-    from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
-
-
-_PREFIX = "option."
-_START_TIMEOUT = 60.0
+    from glem.games.chess.uci.external_engine import EngineAnswer
 
 _CENTIPAWNS = 100.0
 _MOST_PAWNS = 30.0
@@ -60,8 +54,8 @@ _MOST_STARTS = 3
 """Starts in a row that may fail before an engine is given up."""
 
 
-def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngine, Program]:
-    """Make the engine of an external player's description, and its program.
+def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> UciEngine:
+    """Make the engine of an external player's description.
 
     Parameters
     ----------
@@ -75,19 +69,13 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> tuple[UciEngin
     BadInputError
         There is no such program, no limit, or an option makes no sense.
     """
-    # What talks to engines takes a while to load, and the game's description needs none of it.
-    from glem.games.chess.uci.external_engine import UciEngine
-
     if spec.limits == Limits():
         raise BadInputError(f"player {spec.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
     program = program_of(spec)
     if "table" in program.options:
         value = program.options["table"]
         raise BadInputError(f"player {spec.name!r}: the table of a UCI engine is its option Hash, in MiB: Hash={value}")
-    options = {name.removeprefix(_PREFIX): value for name, value in program.options.items()}
-    timeout = program.timeout or _START_TIMEOUT
-    engine = UciEngine(program.command, options, timeout=timeout, show_results=show_results, folder=program.folder)
-    return engine, program
+    return UciEngine(program, show_results=show_results)
 
 
 class _EngineUser:
@@ -110,7 +98,7 @@ class _EngineUser:
 
     def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits
-        self._engine, self._program = engine_of(spec, show_results=show_results)
+        self._engine = engine_of(spec, show_results=show_results)
         self._engine.start()
 
     def configure(self, options: Mapping[str, str]) -> None:
@@ -125,15 +113,8 @@ class _EngineUser:
         self, board: chess.Board, clock: Clock | None, game: object, stop: threading.Event | None = None
     ) -> EngineAnswer:
         """Ask the engine, and give it up after the time that it has and some more."""
-        from chess.engine import Limit
-
-        limit = Limit(time=self._limits.seconds, depth=self._limits.depth, nodes=self._limits.nodes)
-        if clock is not None:
-            # The other side's clock is not known here; engines that look at it see their own.
-            limit.white_clock = limit.black_clock = clock.remaining
-            limit.white_inc = limit.black_inc = clock.increment
-        seconds = self._program.patience(self._limits, clock)
-        return self._engine.ask(board, limit, game=game, seconds=seconds, stop=stop)
+        seconds = self._engine.program.patience(self._limits, clock)
+        return self._engine.ask(board, self._limits, clock, game=game, seconds=seconds, stop=stop)
 
 
 class UciPlayer(_EngineUser, ProgramPlayer):
@@ -162,10 +143,9 @@ class UciPlayer(_EngineUser, ProgramPlayer):
         if board.chess960 and not self._engine.plays_chess960:
             raise PlayerFailureError(f"{self.name}: {_NO_CHESS960}", 1)
         answer = self._answer(board, clock, self._game, stop)
-        if answer.move is None or not board.is_legal(answer.move):
+        if answer.move is None:
             self._engine.kill()
-            said = "no move" if answer.move is None else f"the move {answer.move.uci()}"
-            raise ProgramFailureError(f"engine {self._engine.name} chose {said}, which is illegal in {board.fen()}")
+            raise ProgramFailureError(f"engine {self._engine.name} chose no move in {board.fen()}")
         return MoveChoice(
             move_number(board, answer.move),
             score=None if answer.centipawns is None else answer.centipawns / _CENTIPAWNS,
@@ -211,8 +191,7 @@ class UciScoring(_EngineUser):
             self._failed_starts = 0
             value = _value(answer)
             if value is not None:
-                chosen = answer.move
-                move = None if chosen is None or not board.is_legal(chosen) else move_number(board, chosen)
+                move = None if answer.move is None else move_number(board, answer.move)
                 expected = math.tanh(_LOG_ODDS * value / 2)
                 return ExternalScore(value, _results(answer), failures, problem if failures else "", move, expected)
         return ExternalScore(None, None, failures, problem)
@@ -247,27 +226,18 @@ def list_options(spec: PlayerSpec) -> list[ProgramOption]:
     GlemError
         The program does not speak UCI.
     """
-    engine, _ = engine_of(spec)
+    engine = engine_of(spec)
     try:
         engine.start()
-        return [_told(option) for option in engine.announced]
+        return engine.announced
     finally:
         engine.close()
-
-
-def _told(option: chess.engine.Option) -> ProgramOption:
-    default: int | None = None
-    if option.type == "check":
-        default = int(option.default in (True, "true"))
-    elif option.type == "spin":
-        default = None if option.default is None else whole_number(str(option.default), -(1 << 62))
-    return ProgramOption(option.name, option.type, default, option.min, option.max)
 
 
 UCI_PLAYERS = ExternalPlayers(
     name="uci",
     description="UCI engines: uci:PROGRAM, limits, folder=, timeout=, and options of the engine such as Hash=16.",
-    digest=lambda _game, spec: program_digest(engine_of(spec)[0].command),
+    digest=lambda _game, spec: program_digest(engine_of(spec).program.command),
     make_player=lambda _game, spec: UciPlayer(spec),
     make_scoring=lambda _game, spec: UciScoring(spec),
     list_options=lambda _game, spec: list_options(spec),

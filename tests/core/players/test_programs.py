@@ -103,7 +103,7 @@ def test_a_crash_is_made_good_once(made: Made, protocol: str) -> None:
     ("mode", "failures", "said"),
     [
         ("crash", 2, "ended by itself|failed"),
-        ("hang", 1, "no answer in time"),
+        ("hang", 1, "no answer in 1 s"),
         ("illegal", 2, "chose 'a1', which is illegal"),
         ("garbage", 2, "illegal"),
         ("flood", 2, "printed more than 16 MiB|nonsense"),

@@ -106,6 +106,12 @@ def main() -> None:
             say("hello, this is no UCI engine" if MODE == "other" else "id name fake")
             say("option name Hash type spin default 16 min 1 max 64")
             say("option name UCI_ShowWDL type check default false")
+            if MODE == "options":
+                say("option name UCI_Chess960 type check default false")
+                say("option name Clear Hash type button")
+                say("option name Style type combo default Solid var Solid var Very Risky")
+                say("option name Book File type string default <empty>")
+                say("option name Contempt type spin default 0 min -100 max 100")
             if MODE != "other":
                 say("uciok")
         elif word == "isready":
@@ -115,6 +121,9 @@ def main() -> None:
                 time.sleep(1.0)
                 prepares = False
             say("readyok")
+        elif word == "setoption" and NOTES is not None and MODE == "options":
+            with NOTES.open("a") as file:
+                file.write(line)
         elif word == "position":
             position = line.strip()
         elif word == "go":

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import chess
-import chess.engine
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,9 +23,11 @@ from glem.core.labelling.by_search import Origin, SearchLabelling, label_by_sear
 from glem.core.labelling.corrected import RelabelSettings
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice
+from glem.core.players.programs import Program
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.positions.positions import Positions
+from glem.core.search.results import Limits
 from glem.core.tournament.games import End
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, TournamentResult, read_games, run_tournament
@@ -151,6 +152,67 @@ def test_options_are_the_engines(player: Callable[[str], UciPlayer]) -> None:
         player(text("score", Hash=1000))
 
 
+def test_options_of_all_types_are_told_as_they_are_announced(tmp_path: Path) -> None:
+    given = {"style": "Very Risky", "clear hash": "", "book file": "a b.bin", "contempt": "-5", "UCI_SHOWWDL": "True"}
+    engine = UciEngine(Program([sys.executable, str(FAKE), "options", str(tmp_path / "notes")], None, None, given))
+    try:
+        engine.start()
+        assert [
+            (option.name, option.kind, option.default, option.least, option.most) for option in engine.announced
+        ] == [
+            ("Hash", "spin", 16, 1, 64),
+            ("UCI_ShowWDL", "check", 0, None, None),
+            ("Clear Hash", "button", None, None, None),
+            ("Style", "combo", None, None, None),
+            ("Book File", "string", None, None, None),
+            ("Contempt", "spin", 0, -100, 100),
+        ]
+        engine.configure({"Contempt": "0"})
+        engine.ask(chess.Board(), Limits(nodes=1), seconds=30)
+        for name, value, said in (
+            ("Style", "Risky", "it is one of: Solid, Very Risky"),
+            ("Contempt", "101", "it is a whole number from -100 to 100"),
+            ("Contempt", "1.5", "it is a whole number"),
+            ("UCI_ShowWDL", "1", "it is true or false"),
+            ("Book File", "a\nquit", "it has more than one line"),
+            ("UCI_Chess960", "true", "it is set with each position"),
+        ):
+            with pytest.raises(BadInputError, match=f"option {name} cannot be .*: {said}"):
+                engine.configure({name: value})
+            assert engine.process is None
+            engine = UciEngine(engine.program)
+            engine.start()
+    finally:
+        engine.close()
+    assert (tmp_path / "notes").read_text().splitlines()[:7] == [
+        "setoption name Style value Very Risky",
+        "setoption name Clear Hash",
+        "setoption name Book File value a b.bin",
+        "setoption name Contempt value -5",
+        "setoption name UCI_ShowWDL value true",
+        "setoption name Contempt value 0",
+        "position startpos",
+    ]
+
+
+def test_engines_are_told_when_a_game_is_of_chess960(tmp_path: Path) -> None:
+    engine = UciEngine(Program([sys.executable, str(FAKE), "options", str(tmp_path / "notes")], None, None, {}))
+    shuffled = chess.Board.from_chess960_pos(0)
+    try:
+        for board in (shuffled, shuffled, chess.Board()):
+            engine.ask(board, Limits(nodes=1), game="one", seconds=30)
+    finally:
+        engine.close()
+    position = f"position fen {shuffled.fen(shredder=True)}"
+    assert (tmp_path / "notes").read_text().splitlines() == [
+        "setoption name UCI_Chess960 value true",
+        position,
+        position,
+        "setoption name UCI_Chess960 value false",
+        "position startpos",
+    ]
+
+
 @pytest.mark.parametrize("mode", ["mute", "leaves", "other"])
 def test_programs_that_speak_something_else(player: Callable[[str], UciPlayer], mode: str) -> None:
     with pytest.raises(GlemError, match="does it speak UCI"):
@@ -237,9 +299,9 @@ def test_a_crash_is_made_good_once(player: Callable[[str], UciPlayer], tmp_path:
 @pytest.mark.parametrize(
     ("mode", "failures", "said"),
     [
-        ("crash", 2, "failed"),
+        ("crash", 2, "ended by itself"),
         ("hang", 1, "no answer in 1 s"),
-        ("illegal", 2, "nonsense|illegal"),
+        ("illegal", 2, "e2e5.*illegal"),
         ("silent", 2, "no move"),
         ("garbage", 2, "nonsense"),
         ("flood", 2, "printed more than 16 MiB"),
@@ -265,9 +327,9 @@ def test_a_failure_loses_the_game(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
-    engine = UciEngine([sys.executable, "-S", str(FAKE), "no nodes"])
+    engine = UciEngine(Program([sys.executable, "-S", str(FAKE), "no nodes"], None, None, {}))
     try:
-        answer = engine.ask(chess.Board(), chess.engine.Limit(nodes=30), game=None, seconds=30)
+        answer = engine.ask(chess.Board(), Limits(nodes=30), game=None, seconds=30)
     finally:
         engine.close()
     assert 30 <= answer.nodes <= 40
@@ -278,7 +340,7 @@ def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
 
 def test_close_ends_the_process() -> None:
     for mode in ("score", "hang"):
-        engine = UciEngine([sys.executable, "-S", str(FAKE), mode])
+        engine = UciEngine(Program([sys.executable, "-S", str(FAKE), mode], None, None, {}))
         engine.start()
         process = engine.process
         assert process is not None
@@ -291,13 +353,15 @@ def test_close_ends_the_process() -> None:
 _KEEPER = """
 import sys, threading, time
 from glem.games.chess.uci.external_engine import UciEngine
+from glem.core.players.programs import Program
+from glem.core.search.results import Limits
 from glem.core.tasks.guarded_programs import guard_group
-import chess, chess.engine, subprocess
-engine = UciEngine([sys.executable, "-S", sys.argv[1], "hang"])
+import chess, subprocess
+engine = UciEngine(Program([sys.executable, "-S", sys.argv[1], "hang"], None, None, {}))
 engine.start()
 deaf = subprocess.Popen([sys.executable, "-S", sys.argv[1], "deaf"], start_new_session=True)
 guard_group(deaf.pid)
-threading.Thread(target=lambda: engine.ask(chess.Board(), chess.engine.Limit(), game=None, seconds=100)).start()
+threading.Thread(target=lambda: engine.ask(chess.Board(), Limits(), game=None, seconds=100)).start()
 print(engine.process, deaf.pid, flush=True)
 time.sleep(100)
 """
@@ -350,7 +414,7 @@ def test_an_engine_labels_by_expected_results(tmp_path: Path) -> None:
     expected = 2 / (1 + 10 ** (-0.31 / 4)) - 1
     np.testing.assert_allclose(found.label, [expected, -expected] * 3, atol=1e-6)
     assert (found.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
-    with pytest.raises(GlemError, match=r"no label for .*: engine .* failed"):
+    with pytest.raises(GlemError, match=r"no label for .*: engine .* ended by itself"):
         labelled(text("crash"), columns(1), tmp_path / "none")
     with pytest.raises(BadInputError, match="shows nothing of its search"):
         labelled(text("score"), columns(1), tmp_path, sampled=1)
