@@ -700,7 +700,7 @@ def search_labelling(
     by: str = "default,depth=6",
     *,
     even_within: float | None = None,
-    sample_depth: int | None = None,
+    sample_by: str | None = None,
     **more: Any,
 ) -> SearchLabelling:
     """Describe how positions are labelled by search and solver.
@@ -712,8 +712,8 @@ def search_labelling(
         end.
     even_within
         Greatest static score of near-even positions; None for 1/16 of the greatest score, or a quarter win.
-    sample_depth
-        Depth of the searches that positions are drawn from; None for that of the labelling ones.
+    sample_by
+        Player whose searches positions are drawn from; None for who labels.
     more
         Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``children``, ``sampled``, ``even``,
         ``successors``, ``choices`` and so on.
@@ -725,12 +725,11 @@ def search_labelling(
     """
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.players.spec import parse_player
-    from glem.core.search.results import Limits
 
     if even_within is not None and not isfinite(even_within):
         raise BadInputError(f"the greatest score of near-even positions must be finite, got {even_within}")
-    sampling = None if sample_depth is None else Limits(depth=sample_depth)
-    return SearchLabelling(parse_player(by), window=even_within, sampling=sampling, **more)
+    sampler = None if sample_by is None else parse_player(sample_by)
+    return SearchLabelling(parse_player(by), window=even_within, sample_by=sampler, **more)
 
 
 def label(

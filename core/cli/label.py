@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     options.flag("--choices", "Label the positions after all moves instead: choices, for glem evaluate."),
     options.flag(
         ("--quiet-positions/--any-position", "quiet"),
-        "Leave out positions in check, and those whose best move takes something: no static evaluation foresees it.",
+        "From positions in check, and those whose best move takes something, play on until neither is so: no static "
+        "evaluation foresees what comes.",
     ),
 )
 @options.plies

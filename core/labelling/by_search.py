@@ -44,12 +44,13 @@ from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import Positions
-from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
+_LONGEST_EXCHANGE = 12
+"""Moves after which a position that is not quiet is given up."""
 _SURE = 0.9999
 """Greatest expected result that has log odds."""
 
@@ -138,14 +139,14 @@ class SearchLabelling:
     window
         Greatest absolute static score of near-even positions, in label units; None for half of
         :func:`~glem.core.positions.labels.serious_error`.
-    sampling
-        Limits of the searches that are drawn from; those of the labeller if None.
+    sample_by
+        Player whose searches are drawn from; the labeller if None.
     successors
         Add the successor by the principal variation, with the negated label.
     quiet
-        Leave out positions where the side to move cannot stand still or takes something by its best move: no static
-        evaluation foresees it. Those where the best move is a check stay: what else would tell the worth of an attack.
-        The successor may stay.
+        Follow the best moves from positions where the side to move cannot stand still or takes something by its best
+        move, which no static evaluation foresees, and label the first where it does neither. A best move that is a
+        check is followed by none: what else would tell the worth of an attack.
     seed
         Of the draw.
     positions_per_task
@@ -160,7 +161,7 @@ class SearchLabelling:
     sampled: int = 0
     even: int = 0
     window: float | None = None
-    sampling: Limits | None = None
+    sample_by: PlayerSpec | None = None
     successors: bool = True
     quiet: bool = False
     seed: int = 0
@@ -168,11 +169,10 @@ class SearchLabelling:
 
     def __attrs_post_init__(self) -> None:
         check_labeller(self.labeller, EXTERNAL)
-        if self.labeller.kind == EXTERNAL and self.sampled + self.even:
-            raise BadInputError(
-                f"{self.labeller.name!r} shows nothing of its search: draw positions from one of glem's own, and label "
-                "their file"
-            )
+        if self.sampled + self.even and self.sampler.kind == EXTERNAL:
+            raise BadInputError(f"{self.sampler.name!r} shows nothing of its search: draw from a player of glem")
+        if self.sample_by is not None:
+            check_labeller(self.sample_by)
         if min(self.sampled, self.even, self.children, self.child_moves - 1) < 0 or (self.window or 0) < 0:
             raise BadInputError(
                 f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
@@ -184,6 +184,11 @@ class SearchLabelling:
             raise BadInputError("nothing is labelled: neither the given positions nor added ones")
         if self.positions_per_task < 1:
             raise BadInputError(f"a task must have at least one position, got {self.positions_per_task}")
+
+    @property
+    def sampler(self) -> PlayerSpec:
+        """Player whose searches are drawn from."""
+        return self.sample_by or self.labeller
 
     @property
     def label_kind(self) -> str:
@@ -211,16 +216,23 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     facts: list[tuple[float, int, int, int]] = []
 
     def add(position: Any, row: int, distance: int, origin: Origin) -> None:
-        if over(rules, position):
-            if settings.choices:
-                positions.append(position)
-                facts.append((game.final_score(position), row, distance, origin))
+        for _ in range(_LONGEST_EXCHANGE):
+            if over(rules, position):
+                if settings.choices:
+                    positions.append(position)
+                    facts.append((game.final_score(position), row, distance, origin))
+                return
+            found = judge(position)
+            assert found.score is not None
+            if not settings.quiet or calm(rules, position, found.move):
+                break
+            if found.move < 0:
+                return
+            position, distance = game.play(position, found.move), distance + 1
+        else:
             return
-        found = judge(position)
-        assert found.score is not None
-        if not settings.quiet or calm(rules, position, found.move):
-            positions.append(position)
-            facts.append((found.score, row, distance, origin))
+        positions.append(position)
+        facts.append((found.score, row, distance, origin))
         if settings.successors and not settings.choices and found.move >= 0:
             successor = game.play(position, found.move)
             if not over(rules, successor) and (not settings.quiet or calm(rules, successor, -1)):
@@ -229,7 +241,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
 
     drawing = None
     if settings.sampled + settings.even:
-        thinker = kept_thinker(game, settings.labeller)
+        thinker = kept_thinker(game, settings.sampler)
         window = serious_error(game) / 2 if settings.window is None else settings.window
         if thinker.evaluation.link == LOGISTIC:
             window = 2 * math.atanh(min(window, _SURE))
@@ -248,7 +260,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         sampler.begin(settings.seed + ((task.first + row) << 32))
         # With a full table a search would evaluate little but what is new to it.
         searcher.clear()
-        searcher.search(position, settings.sampling or settings.labeller.limits)
+        searcher.search(position, settings.sampler.limits)
         samples = sampler.drawn()
         for place, (ply, near_even) in enumerate(zip(samples.ply, samples.near_even, strict=True)):
             origin = Origin.EVEN if near_even else Origin.SAMPLED
@@ -316,7 +328,8 @@ def label_by_search(
         raise BadInputError(f"positions of {len(positions.sources):,} files are too many sources to label at once")
     if settings.quiet and not {"is_quiet", "must_move", "gain"} <= set(game.search_functions):
         raise BadInputError(f"{game.title} does not tell which moves are quiet: all its positions are labelled")
-    settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game))
+    sample_by = None if settings.sample_by is None else settings.sample_by.resolved(game)
+    settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game), sample_by=sample_by)
     mark = {"game": game.name, "positions": arrays_digest(positions.positions), **decisive_facts(settings)}
     step = settings.positions_per_task
     chunks = ChunkedWork(work, mark).run(

@@ -172,7 +172,6 @@ class PositionSampler:
     def __init__(self, game: Game, evaluator: Evaluator, room: int, *, even_room: int = 0, window: float = 0.0) -> None:
         # One more row: an array without items has no first one to point to.
         rows = room + even_room + 1
-        self._game = game
         self._room = SampleRoom(
             inner=evaluator.data,
             columns=game.empty_columns(rows),
@@ -201,11 +200,9 @@ class PositionSampler:
         return int(self._room.counters[_SEEN])
 
     def drawn(self) -> Samples:
-        """Positions drawn since :meth:`begin`, without finished ones."""
+        """Positions drawn since :meth:`begin`, finished ones among them."""
         room, even_room = int(self._room.room), int(self._room.even_room)
         seen, even = int(self._room.counters[_SEEN]), int(self._room.counters[_SEEN_EVEN])
         rows = np.concatenate([np.arange(min(seen, room)), room + np.arange(min(even, even_room))])
         columns = self._room.columns
-        alive = [not self._game.is_over(rows_of(columns, row)) for row in rows]
-        rows = rows[np.array(alive, np.bool_)]
         return Samples(rows_of(columns, rows), self._room.ply[rows], rows >= room)

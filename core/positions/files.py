@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 _KEY = b"glem.positions"
 _VERSION = 1
-_ROW_GROUP = 1 << 18
+_ROW_GROUP, _LEAST_ROW_GROUP = 1 << 18, 1 << 16
 _LONGEST_HEADER = 1 << 24
 _MOST_PARTS = 256
 # Values that repeat or run; positions and keys are nearly random and only grow by a dictionary.
@@ -92,7 +92,7 @@ class PositionWriter:
     label_kind
         The label kind of all parts.
     packed
-        Whether to compress, which takes longer.
+        Whether to compress and to keep small parts for a while, which takes longer and more memory.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game, label_kind: str, *, packed: bool = True) -> None:
@@ -104,6 +104,8 @@ class PositionWriter:
         self._stack = contextlib.ExitStack()
         self._temporary: Path | None = None
         self._file: Any = None
+        self._waiting: list[Any] = []
+        self._waiting_rows = 0
         self.count = 0
         """Number of positions written so far."""
 
@@ -129,8 +131,18 @@ class PositionWriter:
         file = self._open(columns)
         if file.schema.names != list(columns):
             raise BadInputError(f"{self._path}: some parts have a label spread and some have none")
-        file.write_table(pa.table(columns, schema=file.schema), row_group_size=_ROW_GROUP)
+        # Small parts are written together, as a file of many row groups is slow to read, but for those of many files
+        # that are written at the same time and read once.
+        self._waiting.append(pa.table(columns, schema=file.schema))
+        self._waiting_rows += len(part)
+        if self._waiting_rows >= _LEAST_ROW_GROUP or not self._packed:
+            self._write()
         self.count += len(part)
+
+    def _write(self) -> None:
+        if self._waiting:
+            self._file.write_table(pa.concat_tables(self._waiting), row_group_size=_ROW_GROUP)
+        self._waiting, self._waiting_rows = [], 0
 
     def _open(self, columns: dict[str, NDArray[Any]]) -> Any:
         if self._temporary is None:
@@ -156,6 +168,7 @@ class PositionWriter:
 
     def _close(self, kind: Any, *_unused: Any) -> None:
         if kind is None:
+            self._write()
             header = _json_header(self._game, self._label_kind, self._sources)
             self._file.add_key_value_metadata({_KEY: header.encode()})
         self._file.close()

@@ -418,7 +418,7 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         even_within(
             "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
         ),
-        count("--sample-depth", None, "Depth of the searches that positions are drawn from."),
+        option("--sample-by", metavar="PLAYER", help="Whose searches positions are drawn from, if not who labels."),
         flag(
             "--successors/--no-successors",
             "Add the successor by the principal variation with the negated label.",

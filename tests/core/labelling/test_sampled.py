@@ -13,7 +13,6 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.evaluators import Evaluator
-from glem.core.game.game import Game
 from glem.core.labelling.by_search import Origin, SearchCounts, SearchLabelling, judge_of, label_by_search
 from glem.core.labelling.sampled import PositionSampler, Samples
 from glem.core.players.spec import PlayerSpec, parse_player
@@ -83,14 +82,10 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates() -> None:
                     assert set(keys(drawn)) <= set(recording.seen)
                     continue
                 usual = Counter(key for key, even in zip(keys(drawn), drawn.near_even, strict=True) if not even)
-                assert usual == Counter(key for key in recording.seen if alive(OTHELLO, key))
+                assert usual == Counter(recording.seen)
                 even = {key for key, near in zip(keys(drawn), drawn.near_even, strict=True) if near}
                 steps = 0.5 * evaluator.steps_per_unit
                 assert even == {key for key in usual if abs(recording.scores[key]) <= steps}
-
-
-def alive(game: Game, key: tuple[int, int]) -> bool:
-    return not game.is_over(game.position_type(*map(np.uint64, key)))
 
 
 def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluator: Evaluator) -> None:
@@ -185,10 +180,20 @@ def test_near_the_end_labels_are_exact(mobility: str, tmp_path: Path) -> None:
         assert found.label[row] == exact_value(OTHELLO, position_at(found.positions, row))
 
 
+def deeper(mobility: str) -> PlayerSpec:
+    return parse_player(f"{mobility},depth=3,table=1")
+
+
 def test_sampled_positions_lie_below_the_given_ones(mobility: str, tmp_path: Path) -> None:
     positions = some_positions(OTHELLO, 60)
     settings = settings_of(
-        mobility, given=False, sampled=3, even=2, window=1.0, successors=False, sampling=Limits(depth=3)
+        mobility,
+        given=False,
+        sampled=3,
+        even=2,
+        window=1.0,
+        successors=False,
+        sample_by=deeper(mobility),
     )
     found = labelled(positions, settings, tmp_path / "work")
     kind = found.source % len(Origin)
@@ -210,7 +215,7 @@ def test_sampled_positions_lie_below_the_given_ones(mobility: str, tmp_path: Pat
 
 
 def test_successors_take_the_bias_to_the_side_to_move_away(mobility: str, tmp_path: Path) -> None:
-    settings = settings_of(mobility, "depth=1,table=1", sampled=4, given=False, sampling=Limits(depth=3))
+    settings = settings_of(mobility, "depth=1,table=1", sampled=4, given=False, sample_by=deeper(mobility))
     counts = SearchCounts()
     for part in label_by_search(some_positions(OTHELLO, 200), settings, tmp_path / "work"):
         counts.add(part)

@@ -418,19 +418,26 @@ def test_an_engine_labels_by_expected_results(tmp_path: Path) -> None:
         labelled(text("crash"), columns(1), tmp_path / "none")
     with pytest.raises(BadInputError, match="shows nothing of its search"):
         labelled(text("score"), columns(1), tmp_path, sampled=1)
+    sampler = parse_player("material,depth=2,table=1")
+    sampled = labelled(text("good"), columns(3), tmp_path / "sampled", given=False, sampled=2, sample_by=sampler)
+    assert (sampled.source % len(Origin)).tolist() == [Origin.SAMPLED, Origin.SUCCESSOR] * 6
+    np.testing.assert_allclose(sampled.label, [expected, -expected] * 6, atol=1e-6)
     with pytest.raises(BadInputError, match="does not search"):
         RelabelSettings(parse_player(text("score")), parse_player("default,depth=1"))
 
 
-def test_positions_that_call_for_tactics_are_left_out(tmp_path: Path) -> None:
+def test_positions_that_call_for_tactics_are_followed_until_they_are_quiet(tmp_path: Path) -> None:
     in_check, can_capture, quiet = "4k3/8/8/8/8/8/3p4/3QK3", "4k3/8/8/3p4/8/8/8/3QK3", "4k3/8/8/8/8/8/8/3QK3"
     boards = [from_board(chess.Board(f"{rows} w - - 0 1")) for rows in (in_check, can_capture, quiet)]
     positions = Positions.from_positions(CHESS, boards, np.zeros(3))
     everything = labelled("material,depth=1,table=1", positions, tmp_path / "all")
     found = labelled("material,depth=1,table=1", positions, tmp_path / "quiet", quiet=True)
-    assert (everything.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
-    assert (found.source % len(Origin)).tolist() == [Origin.SUCCESSOR, Origin.SUCCESSOR, Origin.GIVEN, Origin.SUCCESSOR]
-    assert found[2] == boards[2]
+    for all_or_quiet in (everything, found):
+        assert (all_or_quiet.source % len(Origin)).tolist() == [Origin.GIVEN, Origin.SUCCESSOR] * 3
+    for row, followed in enumerate((True, True, False)):
+        assert (found[2 * row] == boards[row]) != followed
+        assert (found[2 * row] == everything[2 * row + 1]) == followed
+        assert found.ply[2 * row] == -1
     with pytest.raises(BadInputError, match="no other is added, none left out"):
         SearchLabelling(parse_player("material,depth=1"), choices=True, quiet=True)
     with pytest.raises(BadInputError, match="Othello does not tell which moves are quiet"):
