@@ -178,6 +178,8 @@ class SearchLabelling:
                 f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
                 "after random moves"
             )
+        if self.child_moves > 1 and not self.children:
+            raise BadInputError(f"{self.child_moves} random moves lead nowhere: no positions after them are added")
         if self.choices and (self.children + self.sampled + self.even or self.quiet):
             raise BadInputError("the labels of all moves are a set of their own: no other is added, none left out")
         if not self.given and self.children + self.sampled + self.even == 0:

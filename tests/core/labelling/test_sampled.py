@@ -92,6 +92,8 @@ def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluat
     position = position_at(some_positions(OTHELLO, 1).positions, 0)
     with pytest.raises(BadInputError, match="cannot draw -1 positions"):
         SearchLabelling(parse_player("depth=2"), sampled=-1)
+    with pytest.raises(BadInputError, match="3 random moves lead nowhere"):
+        SearchLabelling(parse_player("depth=2"), child_moves=3)
     every = PositionSampler(OTHELLO, evaluator, 1 << 14)
     every.begin(0)
     Searcher(OTHELLO, every.evaluator).search(position, Limits(depth=2))
@@ -169,6 +171,9 @@ def test_children_are_positions_after_different_moves(mobility: str, tmp_path: P
         assert set(drawn) <= set(legal)
         row += room
     assert row == len(found)
+    settings = settings_of(mobility, given=False, children=1, child_moves=3, successors=False)
+    further = labelled(positions, settings, tmp_path / "further")
+    assert set(further.ply - positions.ply) == {1, 2, 3}
 
 
 def test_near_the_end_labels_are_exact(mobility: str, tmp_path: Path) -> None:
