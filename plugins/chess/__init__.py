@@ -52,6 +52,13 @@ def _played() -> ResultEvaluation:
     return ResultEvaluation.load(Path(__file__).with_name("played.npz"))
 
 
+def _network() -> LinearEvaluation:
+    """Load the hidden layer that ``docs/explanation/chess-experiments.md`` tells how to fit."""
+    from glem.core.evaluation.linear import LinearEvaluation
+
+    return LinearEvaluation.load(Path(__file__).with_name("network.npz"))
+
+
 def _style() -> Learning:
     # Imported late: few ask for it.
     from glem.plugins.chess.style import STYLE
@@ -69,7 +76,11 @@ CHESS = Learning(
     label_unit="wins",
     make_evaluator=_make_evaluator,
     default_evaluation=partial(_hand_set, "default"),
-    evaluations={"played": _played, **{name: partial(_hand_set, name) for name in ("material", "piece-square")}},
+    evaluations={
+        "network": _network,
+        "played": _played,
+        **{name: partial(_hand_set, name) for name in ("material", "piece-square")},
+    },
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
     measures={"material": MATERIAL_LEFT},

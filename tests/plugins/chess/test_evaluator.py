@@ -10,7 +10,7 @@ from attrs import evolve
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
-from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.named import load_evaluation, load_value
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
@@ -77,19 +77,21 @@ def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
     assert incremental_evaluator(evolve(twice, linear_weights=np.full((7, 2), 30.0, np.float32))) is None
 
 
-def hand_set(name: str) -> ResultEvaluation:
-    evaluation = load_evaluation(name, GAME)
-    assert isinstance(evaluation, ResultEvaluation)
-    return evaluation
-
-
-@pytest.mark.parametrize("name", ["material", "piece-square", "default", "played"])
-def test_shipped_evaluations_have_names_and_a_fast_form(name: str) -> None:
-    evaluation = hand_set(name)
-    fast = evaluator_of(evaluation.value)
-    assert fast.name == ("terms and piece squares" if name in ("default", "played") else "material and piece squares")
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("material", "material and piece squares"),
+        ("piece-square", "material and piece squares"),
+        ("default", "terms and piece squares"),
+        ("played", "terms and piece squares"),
+        ("network", "hidden layer"),
+    ],
+)
+def test_shipped_evaluations_have_names_and_a_fast_form(name: str, form: str) -> None:
+    evaluation = load_value(name, GAME)
+    assert evaluator_of(evaluation).name == form
     ahead, even, behind = (
-        evaluation.value.explain(from_board(chess.Board(f"{text} w - - 0 1"))).total
+        evaluation.explain(from_board(chess.Board(f"{text} w - - 0 1"))).total
         for text in ("4k3/pp6/8/8/8/8/PPP5/4K3", "4k3/pp6/8/8/8/8/PP6/4K3", "4k3/ppp5/8/8/8/8/PP6/4K3")
     )
     assert ahead > even > behind
@@ -98,7 +100,9 @@ def test_shipped_evaluations_have_names_and_a_fast_form(name: str) -> None:
 
 
 def test_drawishness_set_by_hand_knows_drawn_endings() -> None:
-    drawishness = hand_set("default").drawishness
+    default = load_evaluation("default", GAME)
+    assert isinstance(default, ResultEvaluation)
+    drawishness = default.drawishness
 
     def alpha(placement: str) -> float:
         return drawishness.evaluate(from_board(chess.Board(f"{placement} w - - 0 1")))
