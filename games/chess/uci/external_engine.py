@@ -141,6 +141,14 @@ class UciEngine:
         self._known, self._game, self._is_chess960 = {}, None, False
         self._lines.start()
         try:
+            self._get_ready()
+        except BaseException:
+            # Interrupted, it would count as running.
+            self.kill()
+            raise
+
+    def _get_ready(self) -> None:
+        try:
             self._greet()
         except ProgramFailureError as error:
             raise ProgramStartError(f"{error}; does it speak UCI?", timed_out=error.timed_out) from error
@@ -191,16 +199,14 @@ class UciEngine:
         self._wanted = {name: value for name, value in self._wanted.items() if name.lower() not in given}
         self._wanted.update(options)
         if self.process is not None:
-            self._set(options)
+            try:
+                self._set(options)
+            except BadInputError:
+                self.kill()
+                raise
 
     def _set(self, wanted: Mapping[str, str]) -> None:
-        try:
-            lines = [self._setting(name, value) for name, value in wanted.items()]
-        except BadInputError:
-            self.kill()
-            raise
-        if lines:
-            self._lines.tell(*lines)
+        self._lines.tell(*[self._setting(name, value) for name, value in wanted.items()])
 
     def _setting(self, name: str, value: str) -> str:
         if name.lower() not in self._known:
@@ -306,7 +312,7 @@ def _whole(found: re.Match[str] | None) -> int | None:
 def _problem(option: ProgramOption, choices: Sequence[str], value: str) -> str:
     """Say what is wrong with the value of an option; "" for nothing."""
     if option.name.lower() in _OWN:
-        return "it is set with each position"
+        return "it is not for users to set"
     if option.kind == "check" and value.lower() not in ("true", "false"):
         return "it is true or false"
     if option.kind == "spin":

@@ -175,7 +175,7 @@ def test_options_of_all_types_are_told_as_they_are_announced(tmp_path: Path) -> 
             ("Contempt", "1.5", "it is a whole number"),
             ("UCI_ShowWDL", "1", "it is true or false"),
             ("Book File", "a\nquit", "it has more than one line"),
-            ("UCI_Chess960", "true", "it is set with each position"),
+            ("UCI_Chess960", "true", "it is not for users to set"),
         ):
             with pytest.raises(BadInputError, match=f"option {name} cannot be .*: {said}"):
                 engine.configure({name: value})
