@@ -535,7 +535,7 @@ def tune(
             ),
             begin,
             settings,
-            linear=learning.linear if linear else (),
+            linear=learning.linear if linear and begin.value.network is None else (),
             drawishness=learning.drawishness,
             patterns=pattern_set,
             configurations=_configurations(configurations),

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 from attrs import define, evolve
+from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
@@ -32,6 +33,10 @@ _BLOCK = 1 << 15
 
 _LOG_ODDS_OF_A_WIN = 8.0
 """Log odds that the greatest final score is taken for at first."""
+
+_INT16 = -32768, 32767
+_LAYER_STEPS = 1024.0
+"""What the log odds of a hidden layer are multiplied by, to be a term of 16 bits whose weight stays."""
 
 
 @define(frozen=True)
@@ -126,15 +131,13 @@ def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluatio
     One without a drawishness gets that of :func:`without_knowledge`, and label units become log odds by dividing the
     weights by an eighth of the greatest final score; the fit finds the scale.
     """
-    if value_part(evaluation).network is not None:
-        raise BadInputError("a hidden layer is not fitted by likelihood; `glem fit --method network` fits it")
     if isinstance(evaluation, ResultEvaluation):
         return evaluation
     unit = 1.0
     # The sums of any sigmoid are log odds already.
     if not evaluation.link.span:
         unit = max(abs(bound) for bound in evaluation.learning.game.score_bounds) / _LOG_ODDS_OF_A_WIN
-    value = evolve(evaluation, link=LOGISTIC).with_weights(evaluation.weights / np.float32(unit))
+    value = _scaled(evolve(evaluation, link=LOGISTIC), evaluation.weights, unit)
     return ResultEvaluation.with_constant_drawishness(value, 0.5)
 
 
@@ -162,7 +165,7 @@ def fit_likelihood(
     parts
         Positions of the games; read once.
     prior
-        Where the fit begins and what it is held to. What it has is fitted too.
+        Where the fit begins and what it is held to. What it has is fitted too; of a hidden layer the scale alone.
     settings
         How to fit.
     linear, drawishness
@@ -211,7 +214,7 @@ def fit_likelihood(
         _part(drawn, chosen.drawishness_phases, chosen.drawishness_names),
         scale=prior.scale,
         l2=chosen.l2,
-        fit_scale=chosen.l2 > 0 and bool(np.any(basic.weights)),
+        fit_scale=chosen.l2 > 0 and _says_anything(basic),
         jobs=jobs,
     )
     minimum = minimize(
@@ -230,14 +233,14 @@ def fit_likelihood(
     weights = problem.weights_of(parameters)
     errors = likelihood_errors(problem, parameters)
     # The scale goes into the weights: the value then means the log odds of the expected score.
-    fitted = basic.with_weights(weights.value / weights.scale), drawn.with_weights(weights.draw)
+    fitted = _scaled(basic, _own(basic, weights.value), weights.scale), drawn.with_weights(weights.draw)
     # Where the weights come from stands in the whole; what the prior says of its own is true of them no more.
     value, drawishness_part = (evolve(part, provenance={}) for part in fitted)
     return LikelihoodTraining(
         evaluation=ResultEvaluation(value, drawishness_part, 1.0, provenance or {}),
         prior_scale=weights.scale,
         minimum=minimum,
-        errors=None if errors is None else evolve(errors, value=errors.value / weights.scale),
+        errors=None if errors is None else evolve(errors, value=_own(basic, errors.value) / weights.scale),
         positions=len(rows),
         games=round(problem.total_weight),
         held_out_games=round(problem.held_weight),
@@ -255,7 +258,7 @@ def _recalibrated(
         _part(value, "one", ()),
         _part(drawishness, "one", (BIAS,)),
         scale=prior.scale,
-        fit_scale=bool(np.any(value.weights)),
+        fit_scale=_says_anything(value),
         jobs=jobs,
     )
     found = minimize(problem.at_steps, np.zeros(problem.parameter_count), first_step=problem.total_weight)
@@ -275,7 +278,13 @@ def _chunks(
             rows = slice(start, start + _BLOCK)
             some = part.select(rows)
             values, phase = learning.features.values(some.positions), learning.phases.of(some.positions)
-            chunk = LikelihoodChunk(values, phase, some.result, game[rows], outside[rows])
+            layer = prior.value.network
+            columns = values
+            if layer is not None:
+                # Behind all features.
+                steps = np.rint(_LAYER_STEPS * layer.values(learning, values, phase)).clip(*_INT16)
+                columns = np.column_stack([values, steps.astype(np.int16)])
+            chunk = LikelihoodChunk(columns, phase, some.result, game[rows], outside[rows])
             if window is not None:
                 near = np.abs(prior.value.sums_of_values(values, phase)) <= window * prior.scale
                 chunk = rows_of(chunk, near)
@@ -293,7 +302,7 @@ def widened(
     Raises
     ------
     BadInputError
-        It has patterns or configurations of its own, or a feature is unknown.
+        It has patterns or configurations of its own, or a hidden layer, or a feature is unknown.
     """
     if patterns is not None and evaluation.patterns is not None:
         raise BadInputError("the prior has patterns of its own, which are fitted; others cannot be added")
@@ -302,6 +311,8 @@ def widened(
     features, phases = evaluation.learning.features, len(evaluation.bias)
     linear = tuple(dict.fromkeys((*evaluation.linear, *(features.index(name) for name in names))))
     added = len(linear) - len(evaluation.linear)
+    if evaluation.network is not None and (added or patterns or configurations):
+        raise BadInputError("the prior has a hidden layer, beside which no terms are fitted")
     more: dict[str, Any] = {"linear": linear, "linear_weights": np.pad(evaluation.linear_weights, ((0, 0), (0, added)))}
     if patterns is not None:
         more |= {"patterns": patterns, "pattern_weights": np.zeros((phases, patterns.weight_count), np.float32)}
@@ -311,14 +322,32 @@ def widened(
     return evolve(evaluation, **more)
 
 
+def _says_anything(evaluation: LinearEvaluation) -> bool:
+    return evaluation.network is not None or bool(np.any(evaluation.weights))
+
+
+def _own(evaluation: LinearEvaluation, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights without that of a hidden layer's value."""
+    return weights if evaluation.network is None else np.delete(weights, -2, axis=1)
+
+
+def _scaled(evaluation: LinearEvaluation, weights: NDArray[Any], unit: float) -> LinearEvaluation:
+    """Divide other weights, and what a hidden layer says, by a unit."""
+    layer = evaluation.network
+    if layer is not None:
+        layer = evolve(layer, output=layer.output / np.float32(unit))
+    return evolve(evaluation.with_weights(weights / unit), network=layer)
+
+
 def _packing(evaluation: LinearEvaluation) -> Packing:
     own, most_specific = evaluation.configurations, evaluation.most_specific
+    layer = () if evaluation.network is None else (len(evaluation.learning.features),)
     return Packing(
         len(evaluation.bias),
         evaluation.patterns,
         active_configurations(own, most_specific=most_specific) if own else None,
         len(own) if own else 0,
-        LinearTerms(evaluation.linear),
+        LinearTerms((*evaluation.linear, *layer)),
         by_phase=False,
     )
 
@@ -333,4 +362,6 @@ def _part(evaluation: LinearEvaluation, phases: str, names: tuple[str, ...] | No
         free[-1] = BIAS in names
         wanted = {evaluation.learning.features.index(name) for name in names if name != BIAS}
         free[len(free) - 1 - len(evaluation.linear) : -1] = [feature in wanted for feature in evaluation.linear]
+    if evaluation.network is not None:
+        prior, free = np.insert(prior, -1, 1 / _LAYER_STEPS, axis=1), np.insert(free, -1, False)
     return PartWeights(prior, phase_basis(phases, len(prior)), free)

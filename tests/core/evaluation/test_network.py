@@ -15,7 +15,6 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.network import Network
 from glem.core.features.learning import Views, load_learning
-from glem.core.fitting.likelihood import prior_of
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
@@ -92,8 +91,6 @@ def test_layers_that_do_not_fit_are_refused() -> None:
         LinearEvaluation(othello, np.zeros(len(othello.phases), np.float32), LOGISTIC, network=network)
     with pytest.raises(BadInputError, match="no search of Chess takes a hidden layer beside other terms"):
         evaluator_of(evolve(evaluation, linear=(0,), linear_weights=np.ones((7, 1), np.float32)))
-    with pytest.raises(BadInputError, match="not fitted by likelihood"):
-        prior_of(evaluation)
 
 
 def test_views_are_exchanges() -> None:

@@ -1,18 +1,23 @@
 """Fits of hidden layers: gradients against differences, what is learned, resuming, threads, bad input."""
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.optimize
 from attrs import evolve
+from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
 from glem.core.fitting.discriminants.by_phase import parts_of
 from glem.core.fitting.fitters import FileCheckpoint
+from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.fitting.network import NetworkSettings, NetworkTraining, fit_network
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT
@@ -23,6 +28,7 @@ from glem.plugins.chess import CHESS
 from tests.core.evaluation.linear_evaluations import random_network
 from tests.core.labelling.labelling_examples import some_positions
 from tests.oracles.chess_boards import random_game
+from tests.oracles.grading import mean_log_likelihood
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +147,30 @@ def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
         fitted(positions.select(slice(0, 0)))
     with pytest.raises(BadInputError, match="1 to 4,096 units, 0 and 12 passes"):
         NetworkSettings(hidden=0)
+
+
+def test_the_likelihood_fits_a_scale_and_a_drawishness_to_a_layer(positions: Positions) -> None:
+    prior = prior_of(evolve(random_network(CHESS, 6), bias=np.zeros(7, np.float32)))
+    values = prior.value.sums(positions).astype(float)
+    chances = np.cumsum(np.stack(result_distribution(values, 2.0, 0.3), axis=1), axis=1)
+    drawn = np.random.default_rng(5).random(len(values))
+    results = 1 - (drawn[:, None] > chances[:, :2]).sum(axis=1)
+    games = evolve(positions, label=results.astype(np.float32), label_kind="result", record=np.arange(len(values)))
+    settings = LikelihoodSettings(names=(), drawishness_phases="one")
+    found = fit_likelihood([games], prior, settings)
+
+    def error(parameters: NDArray[np.float64]) -> float:
+        scale, drawishness = math.exp(parameters[0]), 1 / (1 + math.exp(-parameters[1]))
+        return -mean_log_likelihood(values.tolist(), results.tolist(), scale, drawishness)
+
+    best = scipy.optimize.minimize(error, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-12})
+    assert found.prior_scale == pytest.approx(math.exp(best.x[0]), rel=1e-3)
+    assert found.prior_scale == pytest.approx(2, rel=0.2)
+    assert found.evaluation.drawishness.bias == pytest.approx(np.full(7, best.x[1]), rel=1e-3)
+    assert found.evaluation.value.sums(positions) == pytest.approx(values / found.prior_scale, rel=1e-4, abs=1e-5)
+    assert found.errors is not None
+    assert found.errors.value.shape == (7, 1)
+    free = fit_likelihood([games], prior, LikelihoodSettings(l2=0.01))
+    assert free.grades()[1] > found.grades()[1]
+    with pytest.raises(BadInputError, match="a hidden layer, beside which no terms are fitted"):
+        fit_likelihood([games], prior, settings, linear=("pawns",))
