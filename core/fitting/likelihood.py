@@ -214,7 +214,8 @@ def fit_likelihood(
         _part(drawn, chosen.drawishness_phases, chosen.drawishness_names),
         scale=prior.scale,
         l2=chosen.l2,
-        fit_scale=chosen.l2 > 0 and _says_anything(basic),
+        # Beside a layer that stays, the scale is known without a penalty too.
+        fit_scale=basic.network is not None or (chosen.l2 > 0 and bool(np.any(basic.weights))),
         jobs=jobs,
     )
     minimum = minimize(
@@ -258,7 +259,7 @@ def _recalibrated(
         _part(value, "one", ()),
         _part(drawishness, "one", (BIAS,)),
         scale=prior.scale,
-        fit_scale=_says_anything(value),
+        fit_scale=value.network is not None or bool(np.any(value.weights)),
         jobs=jobs,
     )
     found = minimize(problem.at_steps, np.zeros(problem.parameter_count), first_step=problem.total_weight)
@@ -320,10 +321,6 @@ def widened(
         weights = np.zeros((phases, len(configurations)), np.float32)
         more |= {"configurations": configurations, "configuration_weights": weights}
     return evolve(evaluation, **more)
-
-
-def _says_anything(evaluation: LinearEvaluation) -> bool:
-    return evaluation.network is not None or bool(np.any(evaluation.weights))
 
 
 def _own(evaluation: LinearEvaluation, weights: NDArray[np.float64]) -> NDArray[np.float64]:

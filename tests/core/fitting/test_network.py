@@ -156,7 +156,7 @@ def test_the_likelihood_fits_a_scale_and_a_drawishness_to_a_layer(positions: Pos
     drawn = np.random.default_rng(5).random(len(values))
     results = 1 - (drawn[:, None] > chances[:, :2]).sum(axis=1)
     games = evolve(positions, label=results.astype(np.float32), label_kind="result", record=np.arange(len(values)))
-    settings = LikelihoodSettings(names=(), drawishness_phases="one")
+    settings = LikelihoodSettings(l2=0, names=(), drawishness_phases="one")
     found = fit_likelihood([games], prior, settings)
 
     def error(parameters: NDArray[np.float64]) -> float:
