@@ -20,7 +20,7 @@ from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
 from glem.core.evaluation.linear import EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.features.evaluators import Evaluator, start, static_score, update
+from glem.core.features.evaluators import NULL_MOVE, Evaluator, start, static_score, update
 from glem.core.features.learning import Learning, load_learning
 from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
@@ -355,6 +355,11 @@ def _follow_games(
             check.expect(score == wanted, f"the score is {score} steps, the sum of the weights {wanted}")
             if not abs(score) <= form.limit:
                 check.fail(f"the score {score} is beyond the limit {form.limit}")
+            if "null_move" in game.search_functions and row != rows[-1] and game.search_functions["can_pass"](position):
+                passed, below = game.search_functions["null_move"](position), np.int64(ply + 1)
+                score = int(step(operations, position, np.int64(NULL_MOVE), passed, memory, np.int64(ply)))
+                anew = int(begin(operations, passed, memory, below))
+                check.expect(score == anew, f"after passing, update gives a score of {score} steps, start {anew}")
             phase = form.operations["search_phase"](position)
             if not 0 <= phase < form.phase_count:
                 check.fail(f"search_phase gives {phase!r}, expected 0 to {form.phase_count - 1}")

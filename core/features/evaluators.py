@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.compiling.vectors import aligned_words
 
+NULL_MOVE = -1
+"""Stands for passing where no rule allows that."""
+
 
 @generic_operation
 def start(evaluator: Operations, position: Any, data: Any, accumulators: Any, ply: int) -> None:
@@ -26,6 +29,7 @@ def update(evaluator: Operations, before: Any, move: int, after: Any, data: Any,
     """Fill the accumulator of ``ply + 1`` from that of ``ply``, at which ``move`` led from ``before`` to ``after``.
 
     It leaves that of ``ply`` as it is, since other moves start from it, and gives what ``start`` gives for ``after``.
+    In a game with the operation ``null_move`` a move may be :data:`NULL_MOVE`.
     """
     evaluator["update"](before, move, after, data, accumulators, ply)
 

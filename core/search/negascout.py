@@ -37,8 +37,7 @@ import numpy as np
 from glem.core.compiling.borrowed import load_shared
 from glem.core.compiling.kernels import compiled, kept, overload_of
 from glem.core.compiling.operations import has_operation
-from glem.core.features.evaluators import search_phase, static_score, update
-from glem.core.features.evaluators import start as start_at
+from glem.core.features.evaluators import NULL_MOVE, search_phase, static_score, update
 from glem.core.game.game import hash_key, legal_moves, play
 from glem.core.game.optional_operations import (
     checking_moves,
@@ -505,10 +504,10 @@ def negascout(
             return static
         if depth >= NULL_DEPTH and static >= beta and counters[AT.PASSED] != ply and may_pass(rules, position):
             other = passed(rules, position)
-            start_at(evaluator, other, state.evaluation, state.accumulators, ply + np.int64(1))
+            update(evaluator, position, np.int64(NULL_MOVE), other, state.evaluation, state.accumulators, ply)
             before = counters[AT.PASSED]
             counters[AT.PASSED] = ply + np.int64(1)
-            state.path[ply + np.int64(2)] = -1
+            state.path[ply + np.int64(2)] = NULL_MOVE
             below = plies_without(state, depth, static - beta)
             score = -negascout(rules, evaluator, state, other, ply + np.int64(1), below, -beta, -beta + np.int64(1))
             counters[AT.PASSED] = before

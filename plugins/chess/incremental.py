@@ -16,7 +16,7 @@ from glem.core.evaluation.integers.pattern_sums import values_in
 from glem.core.evaluation.integers.recomputing import score_limit, search_unit
 from glem.core.evaluation.linear import LinearEvaluation, PlayWeights
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
-from glem.core.features.evaluators import Evaluator
+from glem.core.features.evaluators import NULL_MOVE, Evaluator
 from glem.games.chess.rules.position import Position, kind_at, occupied_squares
 from glem.plugins.chess.features.placement import PLACEMENT, PLACES
 from glem.plugins.chess.features.sides import boards_of
@@ -78,6 +78,8 @@ def changed_pieces(before: Position, move: int) -> tuple[np.int64, np.int64, np.
     black = np.int64(before.turn)
     kind = np.int64(kind_at(before, np.uint64(begin)))
     nothing = np.int64(NO_PIECE)
+    if move == NULL_MOVE:
+        return nothing, nothing, nothing, nothing
     less, less_too = piece_of(black, kind, begin), nothing
     if (occupied_squares(before) >> np.uint64(end)) & ONE != ZERO:
         is_white = np.int64((before.white >> np.uint64(end)) & ONE)
