@@ -40,7 +40,6 @@ from glem.core.compiling.operations import has_operation
 from glem.core.features.evaluators import NULL_MOVE, search_phase, static_score, update
 from glem.core.game.game import hash_key, legal_moves, play
 from glem.core.game.optional_operations import (
-    checking_moves,
     extra_plies,
     gain_of_move,
     hint,
@@ -50,6 +49,7 @@ from glem.core.game.optional_operations import (
     is_quiet_move,
     is_taking_move,
     may_pass,
+    moves_of_first_ply,
     moves_of_quiescence,
     must_play_to_hint,
     passed,
@@ -169,9 +169,19 @@ def static_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any
 
 @kept
 def settle(
-    rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, alpha: np.int64, beta: np.int64
+    rules: Any,
+    evaluator: Any,
+    state: Any,
+    position: Any,
+    ply: np.int64,
+    alpha: np.int64,
+    beta: np.int64,
+    first: np.int64,
 ) -> Any:
-    """Quiescence: the best of standing still and the tactical moves, fail-soft; counts the positions below its own."""
+    """Quiescence: the best of standing still and the tactical moves, fail-soft; counts the positions below its own.
+
+    Where ``first`` is 1 it begins here, and moves that are tried nowhere else follow: a game need not have any.
+    """
     counters = state.counters
     if ply > counters[AT.DEEPEST]:
         counters[AT.DEEPEST] = ply
@@ -201,78 +211,49 @@ def settle(
             move = np.int64(state.moves[place])
             after = play(rules, position, move) if must_play_to_hint(rules) else position
             state.priorities[place] = np.int32(hint(rules, position, move, after))
-    for place in range(start, start + count):
-        bring_best_forward(state, place, start + count)
-        move = np.int64(state.moves[place])
-        if is_pruned and stands > np.int64(0):
-            most = static + (gain_of_move(rules, position, move) + np.int64(2)) * state.swing
-            if most <= alpha:
-                best = max(best, most)
-                continue
-        after = play(rules, position, move)
-        _prefetch_score(rules, state, after)
-        update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-        counters[AT.NODES] += 1
-        if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
-            return best
-        score = np.int64(0)
-        if not is_drawn_by_rule(rules, after):
-            score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
-        if counters[AT.STOPPED] != 0:
-            return best
-        if score > best:
-            best = score
-            if score >= beta:
-                break
-            alpha = max(alpha, score)
-    return best
-
-
-def _settle_with_checks(
-    rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64, alpha: np.int64, beta: np.int64
-) -> Any:
-    """Quiescence at its first ply, in a game with moves that are tried only there."""
-    counters = state.counters
-    best = np.int64(settle(rules, evaluator, state, position, ply, alpha, beta))
-    if best >= beta or ply == np.int64(PLIES - 1) or counters[AT.STOPPED] != 0:
-        return best
-    alpha = max(alpha, best)
-    start = ply * state.max_moves
-    for place in range(start, start + np.int64(checking_moves(rules, position, state.moves, start))):
-        move = np.int64(state.moves[place])
-        after = play(rules, position, move)
-        _prefetch_score(rules, state, after)
-        update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-        counters[AT.NODES] += 1
-        if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
-            return best
-        score = np.int64(0)
-        if not is_drawn_by_rule(rules, after):
-            score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha)
-        if counters[AT.STOPPED] != 0:
-            return best
-        best = max(best, score)
-        if best >= beta:
-            break
-        alpha = max(alpha, best)
+    for stage in range(np.int64(1) + first):
+        if stage > 0:
+            count = np.int64(moves_of_first_ply(rules, position, state.moves, start))
+        for place in range(start, start + count):
+            if stage == 0:
+                bring_best_forward(state, place, start + count)
+            move = np.int64(state.moves[place])
+            if stage == 0 and is_pruned and stands > np.int64(0):
+                most = static + (gain_of_move(rules, position, move) + np.int64(2)) * state.swing
+                if most <= alpha:
+                    best = max(best, most)
+                    continue
+            after = play(rules, position, move)
+            _prefetch_score(rules, state, after)
+            update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
+            counters[AT.NODES] += 1
+            if counters[AT.NODES] >= counters[AT.NEXT_POLL] and must_stop(state):
+                return best
+            score = np.int64(0)
+            if not is_drawn_by_rule(rules, after):
+                score = -settle(rules, evaluator, state, after, ply + np.int64(1), -beta, -alpha, np.int64(0))
+            if counters[AT.STOPPED] != 0:
+                return best
+            best = max(best, score)
+            if best >= beta:
+                return best
+            alpha = max(alpha, best)
     return best
 
 
 def leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
     """Score at depth 0."""
-    if "checking_moves" in rules:
-        return _settle_with_checks(rules, evaluator, state, position, ply, alpha, beta)
     if "tactical_moves" in rules:
-        return settle(rules, evaluator, state, position, ply, alpha, beta)
+        return settle(rules, evaluator, state, position, ply, alpha, beta, np.int64(1))
     return static_value(rules, evaluator, state, position, ply)
 
 
 @overload_of(leaf_value)
 def _overload_leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
     if has_operation(rules, "tactical_moves"):
-        quiet = compiled(_settle_with_checks if has_operation(rules, "checking_moves") else settle)
+        quiet = compiled(settle)
         return lambda rules, evaluator, state, position, ply, alpha, beta: quiet(
-            rules, evaluator, state, position, ply, alpha, beta
+            rules, evaluator, state, position, ply, alpha, beta, np.int64(1)
         )
     static = compiled(static_value)
     return lambda rules, evaluator, state, position, ply, alpha, beta: static(rules, evaluator, state, position, ply)

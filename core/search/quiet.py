@@ -84,7 +84,7 @@ def _reply(rules: Any, evaluator: Any, state: Any, position: Any, ply: np.int64,
         if is_drawn_by_rule(rules, after):
             continue
         update(evaluator, position, move, after, state.evaluation, state.accumulators, ply)
-        if -settle(rules, evaluator, state, after, below, -state.infinity, state.infinity) == value:
+        if -settle(rules, evaluator, state, after, below, -state.infinity, state.infinity, np.int64(0)) == value:
             return move
     return np.int64(-1)
 
