@@ -26,6 +26,9 @@ ONE_UNIT = 181
 """Integer that stands for a hidden unit of 1: the greatest whose square fits 16 bits."""
 
 _LARGEST_OUTPUT = 2047
+_LARGEST_SUM = (1 << 31) - 1
+SUMS = 32
+"""Sums of 32 bits that the search makes of a layer, each of every 32nd unit."""
 _LARGEST_UNIT = 32767
 _MOST_RELATIONS = 64
 
@@ -132,16 +135,17 @@ class Network:
                 raise BadInputError(f"hidden {name} have shape {array.shape}, expected finite numbers {shape}")
 
     def in_play(self) -> NetworkInPlay:
-        """Round the weights to integers: 32 squares of units times outputs stay below 2^31.
+        """Round the weights to integers: squares of units times outputs add up to less than 2^31 in each of the sums.
 
         Raises
         ------
         BadInputError
-            A unit might leave 16 bits, or an output be 2,048 or more.
+            A unit might leave 16 bits, or an output be too large for the sums.
         """
         units = [np.rint(ONE_UNIT * array) for array in (self.weights, self.bias)]
         largest = float(np.abs(self.output).max(initial=0)) or 1.0
-        scale = 2.0 ** math.floor(math.log2(_LARGEST_OUTPUT / largest))
+        most = min(_LARGEST_OUTPUT, _LARGEST_SUM // (ONE_UNIT**2 * -(-self.bias.size // SUMS)))
+        scale = 2.0 ** math.floor(math.log2(most / largest))
         if scale < 1 or max(np.abs(array).max(initial=0) for array in units) * _MOST_RELATIONS > _LARGEST_UNIT:
             raise BadInputError("weights of the hidden layer are too large for the integers of a search")
         output = np.rint(scale * self.output).astype(np.int16)

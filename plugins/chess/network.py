@@ -1,7 +1,7 @@
 """A hidden layer in the search of chess: both views of the board, from move to move.
 
-The accumulator of a ply holds the hidden units of White's view and of Black's, and room for both once they are clipped
-and squared. A move changes two or three of the rows of weights that each is the sum of. Units are integers of which
+The accumulator of a ply holds the hidden units of White's view and of Black's, before they are clipped and squared. A
+move changes two or three of the rows of weights that each is the sum of. Units are integers of which
 :data:`~glem.core.evaluation.network.ONE_UNIT` make 1.
 """
 
@@ -21,7 +21,7 @@ from glem.games.chess.rules.position import INITIAL_POSITION, Position, kind_at,
 from glem.plugins.chess.features.relations import VIEWS
 from glem.plugins.chess.incremental import NO_PIECE, changed_pieces, piece_of
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
-from glem.plugins.chess.vectors import TERMS_TOGETHER, change_rows, products, square_units
+from glem.plugins.chess.vectors import TERMS_TOGETHER, change_rows, unit_products
 
 _BLACK_PIECE = NO_PIECE // 2
 _STEPS = 1024.0
@@ -79,7 +79,7 @@ def _change(
 def start(position: Position, data: NetworkTables, accumulators: Any, ply: int) -> None:
     """Fill the accumulator of a ply."""
     size = data.hidden
-    target = np.int64(ply) * np.int64(4) * size
+    target = np.int64(ply) * np.int64(2) * size
     for unit in range(size):
         accumulators[target + np.int64(unit)] = np.uint16(data.start[unit])
         accumulators[target + size + np.int64(unit)] = np.uint16(data.start[unit])
@@ -95,7 +95,7 @@ def start(position: Position, data: NetworkTables, accumulators: Any, ply: int) 
 
 def update(before: Position, move: int, after: Position, data: NetworkTables, accumulators: Any, ply: int) -> None:
     """Fill the accumulator of the next ply."""
-    width = np.int64(4) * data.hidden
+    width = np.int64(2) * data.hidden
     source = np.int64(ply) * width
     less, less_too, more, more_too = changed_pieces(before, move)
     _change(data, accumulators, source, source + width, less, less_too, more)
@@ -107,11 +107,9 @@ def update(before: Position, move: int, after: Position, data: NetworkTables, ac
 def static_score(position: Position, data: NetworkTables, accumulators: Any, ply: int) -> np.int64:
     """Score by both views."""
     size = data.hidden
-    first = np.int64(ply) * np.int64(4) * size
-    squares = first + size + size
-    square_units(accumulators, first, squares, size + size)
+    first = np.int64(ply) * np.int64(2) * size
     phase = np.int64(phase_of(position))
-    total = products(accumulators, squares, squares + size, data.output, phase * size, size)
+    total = unit_products(accumulators, first, first + size, data.output, phase * size, size)
     total = total if position.turn == np.uint8(0) else -total
     score = np.int64(np.rint(np.float64(total) * data.scale + data.bias[phase]))
     return min(max(score, -data.limit), data.limit)
@@ -162,7 +160,7 @@ def network_evaluator(evaluation: LinearEvaluation, network: Network) -> Evaluat
         name="hidden layer",
         operations=_OPERATIONS,
         data=tables,
-        width=4 * size,
+        width=2 * size,
         phase_count=PHASE_COUNT,
         steps_per_unit=_STEPS,
         limit=limit,

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.kernels import llvm_call, overload_of, unannotated
-from glem.core.evaluation.network import ONE_UNIT
+from glem.core.evaluation.network import ONE_UNIT, SUMS
 
 LANES = 8
 """Sums of 32 bits that are kept together, one for each phase; those beyond the last phase mean nothing."""
 SUM_WORDS = 2 * LANES
 """Words of 16 bits that they take."""
-TERMS_TOGETHER = 32
+TERMS_TOGETHER = SUMS
 """Terms that :func:`products` takes at a time."""
 
 _SUM = ir.IntType(32)
@@ -95,7 +95,7 @@ def sum_of_lane(words: Any, first: np.int64, lane: np.int64) -> np.int64:
 
 
 def products(words: Any, first: np.int64, other: np.int64, weights: Any, start: np.int64, count: np.int64) -> np.int64:
-    """Sum of the products of differences of terms and weights, less than 2^31.
+    """Sum of the products of differences of terms and weights; of every 32nd it is less than 2^31.
 
     Parameters
     ----------
@@ -109,33 +109,70 @@ def products(words: Any, first: np.int64, other: np.int64, weights: Any, start: 
     return np.int64(terms.astype(np.int64) @ np.asarray(weights[start : start + count], np.int64))
 
 
-@overload_of(products)
-def _overload_products(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
-    @unannotated
-    def implementation(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
-        total = np.int64(0)
-        for place in range(0, count, TERMS_TOGETHER):
-            total += np.int64(_products(words, first + place, other + place, weights, start + place))
-        return total
+def unit_products(
+    words: Any, first: np.int64, other: np.int64, weights: Any, start: np.int64, count: np.int64
+) -> np.int64:
+    """Do as :func:`products` with squares of words clipped to 0 to :data:`~glem.core.evaluation.network.ONE_UNIT`."""
+    own, others = (
+        np.square(words[place : place + count].view(np.int16).clip(0, ONE_UNIT), dtype=np.int64)
+        for place in (first, other)
+    )
+    return np.int64((own - others) @ np.asarray(weights[start : start + count], np.int64))
 
-    return implementation
+
+def _as_they_are(_builder: Any, terms: Any) -> Any:
+    return terms
 
 
-@intrinsic
-def _products(_typing_context: Any, words: Any, _first: Any, _other: Any, weights: Any, _start: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words_type, _, _, weights_type, _ = signature.args
-        words, first, other, weights, start = arguments
+def _clipped_and_squared(builder: Any, units: Any) -> Any:
+    least, most = (ir.Constant(_TERMS, [bound] * TERMS_TOGETHER) for bound in (0, ONE_UNIT))
+    units = builder.select(builder.icmp_signed("<", units, least), least, units)
+    units = builder.select(builder.icmp_signed(">", units, most), most, units)
+    return builder.mul(units, units)
 
-        def load(kind: Any, array: Any, place: Any) -> Any:
-            pointer = item_pointer(context, builder, kind, array, place)
-            return builder.load(builder.bitcast(pointer, _TERMS.as_pointer()), align=_WORD_BYTES)
 
-        terms = builder.sub(load(words_type, words, first), load(words_type, words, other))
-        product = builder.mul(builder.sext(terms, _WIDE), builder.sext(load(weights_type, weights, start), _WIDE))
-        return llvm_call(builder, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i32", _SUM, product)
+def _product_sum(changed: Any) -> Any:
+    """Make the intrinsic that changes both terms, and adds the products of their differences and weights."""
 
-    return types.int32(words, types.int64, types.int64, weights, types.int64), generate
+    @intrinsic
+    def operation(
+        _typing_context: Any, words: Any, _first: Any, _other: Any, weights: Any, _start: Any, _count: Any
+    ) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            words_type, _, _, weights_type, *_ = signature.args
+            words, first, other, weights, start, count = arguments
+            integer = count.type
+
+            def load(kind: Any, array: Any, place: Any) -> Any:
+                pointer = item_pointer(context, builder, kind, array, place)
+                return builder.load(builder.bitcast(pointer, _TERMS.as_pointer()), align=_WORD_BYTES)
+
+            total = cgutils.alloca_once_value(builder, ir.Constant(_WIDE, None))
+            blocks = cgutils.for_range_slice(builder, integer(0), count, integer(TERMS_TOGETHER), intp=integer)
+            with blocks as (place, _):
+                own, others = (
+                    changed(builder, load(words_type, words, builder.add(begin, place))) for begin in (first, other)
+                )
+                by = load(weights_type, weights, builder.add(start, place))
+                product = builder.mul(builder.sext(builder.sub(own, others), _WIDE), builder.sext(by, _WIDE))
+                builder.store(builder.add(builder.load(total), product), total)
+            whole = builder.sext(builder.load(total), ir.VectorType(integer, TERMS_TOGETHER))
+            return llvm_call(builder, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i64", integer, whole)
+
+        integer = types.int64
+        return integer(words, integer, integer, weights, integer, integer), generate
+
+    return operation
+
+
+def _overload(stub: Any, operation: Any) -> None:
+    @overload_of(stub)
+    def _(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
+        return lambda words, first, other, weights, start, count: operation(words, first, other, weights, start, count)
+
+
+_overload(products, _product_sum(_as_they_are))
+_overload(unit_products, _product_sum(_clipped_and_squared))
 
 
 def change_rows(
@@ -165,45 +202,3 @@ def _overload_change_rows(
             _change_terms(words, source + place, target + place, rows, less + place, less_too + place, more + place)
 
     return implementation
-
-
-def square_units(words: Any, first: np.int64, target: np.int64, count: np.int64) -> None:
-    """Write the squares of words, read as int16 and clipped to 0 to :data:`~glem.core.evaluation.network.ONE_UNIT`.
-
-    Parameters
-    ----------
-    words
-        uint16 array; its ``count`` words (int64, a multiple of :data:`TERMS_TOGETHER`) from ``first`` (int64) on are
-        read, those from ``target`` (int64) on are written.
-    """
-    units = words[first : first + count].view(np.int16).clip(0, ONE_UNIT)
-    words[target : target + count] = (units * units).view(np.uint16)
-
-
-@overload_of(square_units)
-def _overload_square_units(words: Any, first: Any, target: Any, count: Any) -> Any:
-    @unannotated
-    def implementation(words: Any, first: Any, target: Any, count: Any) -> None:
-        for place in range(0, count, TERMS_TOGETHER):
-            _square_units(words, first + place, target + place)
-
-    return implementation
-
-
-@intrinsic
-def _square_units(_typing_context: Any, words: Any, _first: Any, _target: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words, first, target = arguments
-
-        def pointer(place: Any) -> Any:
-            address = item_pointer(context, builder, signature.args[0], words, place)
-            return builder.bitcast(address, _TERMS.as_pointer())
-
-        units = builder.load(pointer(first), align=_WORD_BYTES)
-        least, most = (ir.Constant(_TERMS, [bound] * TERMS_TOGETHER) for bound in (0, ONE_UNIT))
-        units = builder.select(builder.icmp_signed("<", units, least), least, units)
-        units = builder.select(builder.icmp_signed(">", units, most), most, units)
-        builder.store(builder.mul(units, units), pointer(target), align=_WORD_BYTES)
-        return context.get_dummy_value()
-
-    return types.void(words, types.int64, types.int64), generate

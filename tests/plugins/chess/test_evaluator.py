@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from glem.core.compiling.kernels import kernel
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.evaluation.named import load_evaluation, load_value
+from glem.core.evaluation.network import ONE_UNIT, Network
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
 from glem.plugins.chess.incremental import incremental_evaluator
+from glem.plugins.chess.vectors import unit_products
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores
 from tests.core.evaluation.linear_evaluations import random_network, random_weights
 from tests.oracles.chess_boards import random_game
@@ -58,7 +61,7 @@ def test_updates_equal_the_oracle(names: tuple[str, ...], plain: bool) -> None:
 def test_updates_of_a_hidden_layer_equal_its_values(plain: bool) -> None:
     evaluation = random_network(CHESS, 40)
     evaluator = evaluator_of(evaluation)
-    assert (evaluator.name, evaluator.width) == ("hidden layer", 4 * 64)
+    assert (evaluator.name, evaluator.width) == ("hidden layer", 2 * 64)
     played = evaluation.as_played()
     for seed in range(1 if plain else 4):
         for text in _LINES:
@@ -66,6 +69,21 @@ def test_updates_of_a_hidden_layer_equal_its_values(plain: bool) -> None:
             expected = evaluator.steps_per_unit * played.sums(GAME.columns_of(positions))
             found = line_scores(evaluator, positions, moves, plain=plain, first=seed % 2)
             np.testing.assert_allclose(found, np.clip(expected, -evaluator.limit, evaluator.limit), atol=1)
+
+
+@kernel
+def _unit_products(words, other, weights, count):
+    return unit_products(words, np.int64(0), other, weights, np.int64(0), count)
+
+
+@pytest.mark.parametrize("hidden", [32, 1024, 4096])
+def test_the_largest_layers_do_not_overflow(hidden: int) -> None:
+    layer = Network(np.zeros((768, hidden)), np.zeros(hidden), np.full((7, hidden), -3.0)).in_play()
+    words, weights = np.zeros(2 * hidden, np.int16), layer.output.ravel()
+    words[:hidden], words[hidden:] = 500, -500
+    expected = int(layer.output[0].sum(dtype=np.int64)) * ONE_UNIT**2
+    for product in (_unit_products, _unit_products.py_func):
+        assert product(words.view(np.uint16), np.int64(hidden), weights, np.int64(hidden)) == expected
 
 
 def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
