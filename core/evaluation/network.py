@@ -1,10 +1,9 @@
 """A hidden layer over what stands where: two views of a board, weighed against each other.
 
 Each side sees the board in its own way. A view is a row of hidden units, each the sum of the weights of the relations
-``feature == value`` that hold there, clipped to 0 to 1 and squared. What the mover's view is worth by the weights of
-the phase, less what the opponent's is worth, is the value: that of the same board with the other side to move is its
-negative, so that no bonus for the right to move is learned from positions full of mistakes. A move changes few
-relations, so that a search adds and subtracts a few rows of weights (Nasu 2018, "Efficiently updatable
+``feature == value`` that hold there, clipped to 0 to 1 and squared. The value is what the mover's view and the
+opponent's are worth, each by weights of its own for the phase: what hangs matters more to who is not to move. A move
+changes few relations, so that a search adds and subtracts a few rows of weights (Nasu 2018, "Efficiently updatable
 neural-network-based evaluation functions for computer shogi").
 """
 
@@ -71,7 +70,7 @@ def _write_values(weights: Any, bias: Any, output: Any, exchanged: Any, active: 
         for unit in range(hidden):
             mine = min(max(own[unit], np.float32(0)), np.float32(1))
             theirs = min(max(other[unit], np.float32(0)), np.float32(1))
-            total += output[phase[row], unit] * (mine * mine - theirs * theirs)
+            total += output[phase[row], unit] * (mine * mine) + output[phase[row], hidden + unit] * (theirs * theirs)
         sums[row] = total
 
 
@@ -83,7 +82,7 @@ class NetworkInPlay(NamedTuple):
     weights, bias
         int16 [R, H] and [H], of which :data:`ONE_UNIT` make 1.
     output
-        int16 [K, H].
+        int16 [K, 2H].
     scale
         An integer output is the rounded product of the output and this power of two.
     """
@@ -109,12 +108,17 @@ class Network:
     bias
         float32 [H].
     output
-        float32 [K, H]: what each unit is worth in each phase.
+        float32 [K, 2H]: what each unit of the mover's view is worth in each phase, and of the opponent's view; given as
+        [K, H], the opponent's are the negatives of the mover's.
     """
 
     weights: NDArray[np.float32] = field(converter=_floats)
     bias: NDArray[np.float32] = field(converter=_floats)
     output: NDArray[np.float32] = field(converter=_floats)
+
+    def __attrs_post_init__(self) -> None:
+        if self.output.shape[-1:] == self.bias.shape:
+            object.__setattr__(self, "output", np.concatenate([self.output, -self.output], axis=-1))
 
     @property
     def arrays(self) -> tuple[NDArray[np.float32], ...]:
@@ -129,7 +133,7 @@ class Network:
         for name, array, shape in (
             ("weights", self.weights, (relations, hidden)),
             ("bias", self.bias, (hidden,)),
-            ("output", self.output, (len(learning.phases), hidden)),
+            ("output", self.output, (len(learning.phases), 2 * hidden)),
         ):
             if array.shape != shape or not np.isfinite(array).all():
                 raise BadInputError(f"hidden {name} have shape {array.shape}, expected finite numbers {shape}")
@@ -144,7 +148,7 @@ class Network:
         """
         units = [np.rint(ONE_UNIT * array) for array in (self.weights, self.bias)]
         largest = float(np.abs(self.output).max(initial=0)) or 1.0
-        most = min(_LARGEST_OUTPUT, _LARGEST_SUM // (ONE_UNIT**2 * -(-self.bias.size // SUMS)))
+        most = min(_LARGEST_OUTPUT, _LARGEST_SUM // (ONE_UNIT**2 * -(-2 * self.bias.size // SUMS)))
         scale = 2.0 ** math.floor(math.log2(most / largest))
         if scale < 1 or max(np.abs(array).max(initial=0) for array in units) * _MOST_RELATIONS > _LARGEST_UNIT:
             raise BadInputError("weights of the hidden layer are too large for the integers of a search")

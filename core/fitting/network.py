@@ -49,7 +49,7 @@ def _add_gradients(
     weights, bias, output, offset = arrays
     hidden, nothing = len(bias), len(exchanged) - 1
     own, other = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
-    worth = np.empty(hidden, np.float32)
+    worth = np.empty(hidden + hidden, np.float32)
     zero, one = np.float32(0), np.float32(1)
     total = 0.0
     for row in rows:
@@ -59,9 +59,9 @@ def _add_gradients(
         for unit in range(hidden):
             own[unit] = min(max(own[unit], zero), one)
             other[unit] = min(max(other[unit], zero), one)
-            worth[unit] = own[unit] * own[unit] - other[unit] * other[unit]
+            worth[unit], worth[hidden + unit] = own[unit] * own[unit], other[unit] * other[unit]
         value = np.float64(offset[stage, 0])
-        for unit in range(hidden):
+        for unit in range(hidden + hidden):
             value += np.float64(output[stage, unit] * worth[unit])
         chance = 1.0 / (1.0 + math.exp(-value))
         error = chance - target[row]
@@ -70,11 +70,12 @@ def _add_gradients(
             continue
         slope = np.float32(weight[row] * error * chance * (1.0 - chance))
         sums[3][stage, 0] += slope
-        for unit in range(hidden):
+        for unit in range(hidden + hidden):
             sums[2][stage, unit] += slope * worth[unit]
-            pull = np.float32(2) * slope * output[stage, unit]
-            own[unit] = pull * own[unit] if own[unit] < one else zero
-            other[unit] = -pull * other[unit] if other[unit] < one else zero
+        slope += slope
+        for unit in range(hidden):
+            own[unit] = slope * output[stage, unit] * own[unit] if own[unit] < one else zero
+            other[unit] = slope * output[stage, hidden + unit] * other[unit] if other[unit] < one else zero
             sums[1][unit] += own[unit] + other[unit]
         for place in range(active.shape[1]):
             relation = active[row, place]
@@ -235,7 +236,7 @@ def fit_network(
     settings
         How.
     prior
-        Evaluation whose hidden layer the fit begins with; of as many units.
+        Evaluation whose hidden layer the fit begins with; of as many units or fewer.
     held_out
         Share of the games that is not learned from.
     work
@@ -257,15 +258,20 @@ def fit_network(
         raise BadInputError(f"hidden layers learn expected results; the labels of {learning.game.title} are scores")
     if learning.views is None:
         raise BadInputError(f"{learning.game.title} does not tell how its players see the board: no hidden layer")
-    if prior is None:
-        generator = np.random.default_rng(settings.seed)
-        relations, hidden, phases = len(learning.views.exchanged) - 1, settings.hidden, len(learning.phases)
-        weights, output = generator.normal(0, 0.1, (relations, hidden)), generator.normal(0, 0.05, (phases, hidden))
-        network, bias = Network(weights, np.full(hidden, 0.4), output), np.zeros(phases, np.float32)
-    elif prior.network is None or prior.network.bias.size != settings.hidden or prior.terms:
-        raise BadInputError(f"the prior is no evaluation by a hidden layer of {settings.hidden} units alone")
-    else:
-        network, bias = prior.network, prior.bias
+    generator = np.random.default_rng(settings.seed)
+    relations, hidden, phases = len(learning.views.exchanged) - 1, settings.hidden, len(learning.phases)
+    weights, first = generator.normal(0, 0.1, (relations, hidden)), np.full(hidden, 0.4)
+    output: NDArray[Any] = generator.normal(0, 0.05, (phases, hidden))
+    bias = np.zeros(phases, np.float32)
+    if prior is not None:
+        if prior.network is None or prior.network.bias.size > hidden or prior.terms:
+            raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units alone")
+        # Further units are worth nothing at first.
+        known = prior.network.bias.size
+        weights[:, :known], first[:known], bias = prior.network.weights, prior.network.bias, prior.bias
+        spare = (0, 0), (0, 0), (0, hidden - known)
+        output = np.pad(prior.network.output.reshape(phases, 2, known), spare).reshape(phases, 2 * hidden)
+    network = Network(weights, first, output)
     rows = _Rows(parts, learning, held_out, settings.seed, progress)
     layer = _Layer(rows, network, bias, jobs)
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))

@@ -41,7 +41,7 @@ class NetworkTables(NamedTuple):
     start
         int16 [H]: units of an empty board.
     output
-        int16 [phases * H].
+        int16 [phases * 2 * H]: of the mover's view, then of the opponent's.
     bias
         float64 [phases], in steps.
     scale
@@ -107,10 +107,12 @@ def update(before: Position, move: int, after: Position, data: NetworkTables, ac
 def static_score(position: Position, data: NetworkTables, accumulators: Any, ply: int) -> np.int64:
     """Score by both views."""
     size = data.hidden
-    first = np.int64(ply) * np.int64(2) * size
+    own = (np.int64(2) * np.int64(ply) + np.int64(position.turn)) * size
+    other = (np.int64(2) * np.int64(ply) + np.int64(1) - np.int64(position.turn)) * size
     phase = np.int64(phase_of(position))
-    total = unit_products(accumulators, first, first + size, data.output, phase * size, size)
-    total = total if position.turn == np.uint8(0) else -total
+    weights = phase * (size + size)
+    total = unit_products(accumulators, own, data.output, weights, size)
+    total += unit_products(accumulators, other, data.output, weights + size, size)
     score = np.int64(np.rint(np.float64(total) * data.scale + data.bias[phase]))
     return min(max(score, -data.limit), data.limit)
 
@@ -151,7 +153,7 @@ def network_evaluator(evaluation: LinearEvaluation, network: Network) -> Evaluat
         hidden=np.int64(size),
         rows=np.pad(played.weights, ((0, 1), spare)).ravel(),
         start=np.pad(played.bias, spare),
-        output=np.pad(played.output, ((0, 0), spare)).ravel(),
+        output=np.pad(played.output.reshape(-1, network.bias.size), ((0, 0), spare)).ravel(),
         bias=_STEPS * evaluation.bias.astype(np.float64),
         scale=np.float64(_STEPS / (played.scale * ONE_UNIT**2)),
         limit=np.int64(limit),
@@ -176,12 +178,16 @@ def _pawn(network: Network) -> float:
     squares = [square for square in range(64) if int(occupied_squares(INITIAL_POSITION)) >> square & 1]
     white = int(INITIAL_POSITION.white)
     kinds = [int(kind_at(INITIAL_POSITION, np.uint64(square))) for square in squares]
-    pieces = [
-        64 * kind + at + (0 if white >> at & 1 else _BLACK_PIECE) for kind, at in zip(kinds, squares, strict=True)
-    ]
+    pieces = np.array(
+        [64 * kind + at + (0 if white >> at & 1 else _BLACK_PIECE) for kind, at in zip(kinds, squares, strict=True)]
+    )
+
+    def values(active: NDArray[np.int64]) -> Any:
+        units = [network.bias + network.weights[view].sum(axis=0) for view in (active, VIEWS.exchanged[active])]
+        return network.output @ np.concatenate(units).clip(0, 1) ** 2
+
     lost = []
     for pawn in range(8, 16):
-        left = np.array([piece for piece in pieces if piece != pawn])
-        own, other = (network.bias + network.weights[view].sum(axis=0) for view in (left, VIEWS.exchanged[left]))
-        lost.append(network.output @ (other.clip(0, 1) ** 2 - own.clip(0, 1) ** 2))
+        left = pieces[pieces != pawn]
+        lost.append(np.mean(values(pieces) - values(left)))
     return float(np.mean(lost))

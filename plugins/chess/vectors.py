@@ -109,19 +109,14 @@ def products(words: Any, first: np.int64, other: np.int64, weights: Any, start: 
     return np.int64(terms.astype(np.int64) @ np.asarray(weights[start : start + count], np.int64))
 
 
-def unit_products(
-    words: Any, first: np.int64, other: np.int64, weights: Any, start: np.int64, count: np.int64
-) -> np.int64:
+def unit_products(words: Any, first: np.int64, weights: Any, start: np.int64, count: np.int64) -> np.int64:
     """Do as :func:`products` with squares of words clipped to 0 to :data:`~glem.core.evaluation.network.ONE_UNIT`."""
-    own, others = (
-        np.square(words[place : place + count].view(np.int16).clip(0, ONE_UNIT), dtype=np.int64)
-        for place in (first, other)
-    )
-    return np.int64((own - others) @ np.asarray(weights[start : start + count], np.int64))
+    units = words[first : first + count].view(np.int16).clip(0, ONE_UNIT).astype(np.int64)
+    return np.int64(units * units @ np.asarray(weights[start : start + count], np.int64))
 
 
-def _as_they_are(_builder: Any, terms: Any) -> Any:
-    return terms
+def _difference(builder: Any, terms: Any, others: Any) -> Any:
+    return builder.sub(terms, others)
 
 
 def _clipped_and_squared(builder: Any, units: Any) -> Any:
@@ -131,48 +126,49 @@ def _clipped_and_squared(builder: Any, units: Any) -> Any:
     return builder.mul(units, units)
 
 
-def _product_sum(changed: Any) -> Any:
-    """Make the intrinsic that changes both terms, and adds the products of their differences and weights."""
+def _product_sum(term: Any, starts: int) -> Any:
+    """Make the intrinsic that adds the products of weights and terms, each made of words behind so many starts."""
 
     @intrinsic
-    def operation(
-        _typing_context: Any, words: Any, _first: Any, _other: Any, weights: Any, _start: Any, _count: Any
-    ) -> Any:
+    def operation(_typing_context: Any, words: Any, _starts: Any, weights: Any, _start: Any, _count: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            words_type, _, _, weights_type, *_ = signature.args
-            words, first, other, weights, start, count = arguments
+            words_type, _, weights_type, *_ = signature.args
+            words, first, weights, start, count = arguments
             integer = count.type
 
             def load(kind: Any, array: Any, place: Any) -> Any:
                 pointer = item_pointer(context, builder, kind, array, place)
                 return builder.load(builder.bitcast(pointer, _TERMS.as_pointer()), align=_WORD_BYTES)
 
+            begins = [builder.extract_value(first, number) for number in range(starts)]
             total = cgutils.alloca_once_value(builder, ir.Constant(_WIDE, None))
             blocks = cgutils.for_range_slice(builder, integer(0), count, integer(TERMS_TOGETHER), intp=integer)
             with blocks as (place, _):
-                own, others = (
-                    changed(builder, load(words_type, words, builder.add(begin, place))) for begin in (first, other)
-                )
+                terms = term(builder, *(load(words_type, words, builder.add(begin, place)) for begin in begins))
                 by = load(weights_type, weights, builder.add(start, place))
-                product = builder.mul(builder.sext(builder.sub(own, others), _WIDE), builder.sext(by, _WIDE))
+                product = builder.mul(builder.sext(terms, _WIDE), builder.sext(by, _WIDE))
                 builder.store(builder.add(builder.load(total), product), total)
             whole = builder.sext(builder.load(total), ir.VectorType(integer, TERMS_TOGETHER))
             return llvm_call(builder, f"llvm.vector.reduce.add.v{TERMS_TOGETHER}i64", integer, whole)
 
         integer = types.int64
-        return integer(words, integer, integer, weights, integer, integer), generate
+        return integer(words, types.UniTuple(integer, starts), weights, integer, integer), generate
 
     return operation
 
 
-def _overload(stub: Any, operation: Any) -> None:
-    @overload_of(stub)
-    def _(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
-        return lambda words, first, other, weights, start, count: operation(words, first, other, weights, start, count)
+_products = _product_sum(_difference, 2)
+_unit_products = _product_sum(_clipped_and_squared, 1)
 
 
-_overload(products, _product_sum(_as_they_are))
-_overload(unit_products, _product_sum(_clipped_and_squared))
+@overload_of(products)
+def _overload_products(words: Any, first: Any, other: Any, weights: Any, start: Any, count: Any) -> Any:
+    return lambda words, first, other, weights, start, count: _products(words, (first, other), weights, start, count)
+
+
+@overload_of(unit_products)
+def _overload_unit_products(words: Any, first: Any, weights: Any, start: Any, count: Any) -> Any:
+    return lambda words, first, weights, start, count: _unit_products(words, (first,), weights, start, count)
 
 
 def change_rows(

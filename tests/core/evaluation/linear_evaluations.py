@@ -126,7 +126,7 @@ def random_network(learning: Learning, hidden: int, seed: int = 1) -> LinearEval
     network = Network(
         generator.normal(0, 0.15, (len(learning.views.exchanged) - 1, hidden)),
         generator.normal(0.4, 0.1, hidden),
-        generator.normal(0, 2, (phases, hidden)),
+        generator.normal(0, 2, (phases, 2 * hidden)),
     )
     bias = generator.normal(0, 0.1, phases).astype(np.float32)
     return LinearEvaluation(learning, bias, link=LOGISTIC, network=network)

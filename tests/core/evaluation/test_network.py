@@ -33,7 +33,7 @@ def naive_value(evaluation: LinearEvaluation, board: chess.Board) -> float:
             seen = square if side == chess.WHITE else chess.square_mirror(square)
             units = units + network.weights[64 * (6 * (piece.color != side) + piece.piece_type - 1) + seen]
         views.append(units.clip(0, 1) ** 2)
-    return float(evaluation.bias[phase] + network.output[phase] @ (views[0] - views[1]))
+    return float(evaluation.bias[phase] + network.output[phase] @ np.concatenate(views))
 
 
 def test_values_are_those_of_both_views() -> None:
@@ -47,8 +47,11 @@ def test_values_are_those_of_both_views() -> None:
     assert {item.kind for item in explained.contributions} == {"bias", "network"}
 
 
-def test_the_other_side_to_move_sees_the_negative() -> None:
+def test_with_half_of_the_outputs_the_other_side_to_move_sees_the_negative() -> None:
     evaluation = evolve(random_network(CHESS, 3), bias=np.zeros(7, np.float32))
+    network = evaluation.network
+    assert network is not None
+    evaluation = evolve(evaluation, network=evolve(network, output=network.output[:, :3]))
     board = chess.Board("r1bq1rk1/pp3ppp/2n2n2/3p4/3N4/2N5/PPP2PPP/R1BQ1RK1 w - - 0 1")
     value = evaluation.sums(from_board(board))
     board.turn = chess.BLACK
@@ -82,7 +85,7 @@ def test_layers_that_do_not_fit_are_refused() -> None:
     evaluation = random_network(CHESS, 3)
     network = evaluation.network
     assert network is not None
-    with pytest.raises(BadInputError, match=r"hidden output have shape \(7, 2\), expected finite numbers \(7, 3\)"):
+    with pytest.raises(BadInputError, match=r"hidden output have shape \(7, 2\), expected finite numbers \(7, 6\)"):
         evolve(evaluation, network=Network(network.weights, network.bias, network.output[:, :2]))
     with pytest.raises(BadInputError, match="hidden weights have shape"):
         evolve(evaluation, network=Network(network.weights * np.nan, network.bias, network.output))

@@ -72,18 +72,17 @@ def test_updates_of_a_hidden_layer_equal_its_values(plain: bool) -> None:
 
 
 @kernel
-def _unit_products(words, other, weights, count):
-    return unit_products(words, np.int64(0), other, weights, np.int64(0), count)
+def _unit_products(words, weights, count):
+    return unit_products(words, np.int64(0), weights, np.int64(0), count)
 
 
 @pytest.mark.parametrize("hidden", [32, 1024, 4096])
 def test_the_largest_layers_do_not_overflow(hidden: int) -> None:
-    layer = Network(np.zeros((768, hidden)), np.zeros(hidden), np.full((7, hidden), -3.0)).in_play()
-    words, weights = np.zeros(2 * hidden, np.int16), layer.output.ravel()
-    words[:hidden], words[hidden:] = 500, -500
-    expected = int(layer.output[0].sum(dtype=np.int64)) * ONE_UNIT**2
+    weights = Network(np.zeros((768, hidden)), np.zeros(hidden), np.full((7, hidden), -3.0)).in_play().output[0]
+    words = np.where(np.arange(hidden) % 64 < 60, 500, -500).astype(np.int16)
+    expected = int(weights[:hidden][words > 0].sum(dtype=np.int64)) * ONE_UNIT**2
     for product in (_unit_products, _unit_products.py_func):
-        assert product(words.view(np.uint16), np.int64(hidden), weights, np.int64(hidden)) == expected
+        assert product(words.view(np.uint16), weights, np.int64(hidden)) == expected
 
 
 def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
