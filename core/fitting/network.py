@@ -32,7 +32,8 @@ NETWORK = "network"
 
 _BATCH = 8192
 _SHARDS = 4
-_RATE = 2e-3
+_RATE, _LATER_RATE = 2e-3, 1e-3
+"""Greatest, and that where a prior must not be forgotten."""
 _WARM_UP = 200
 """Batches until the rate is reached."""
 _KEPT_MEAN, _KEPT_SQUARE = 0.9, 0.999
@@ -289,7 +290,7 @@ def fit_network(
         for name, array in layer.state.items():
             array[...] = state[name]
     batches = -(-len(rows.fitted) // _BATCH)
-    whole = settings.passes * batches
+    whole, rate = settings.passes * batches, _RATE if prior is None else _LATER_RATE
     with progress("passes", whole) as task:
         task.advance((len(curves[0]) - 1) * batches)
         for number in range(len(curves[0]) - 1, settings.passes):
@@ -299,7 +300,7 @@ def fit_network(
                 error += layer.error(order[batch * _BATCH : (batch + 1) * _BATCH], learns=True)
                 done = number * batches + batch
                 falling = (1 + math.cos(math.pi * done / whole)) / 2
-                layer.step(_RATE * falling * min(1.0, (done + 1) / min(_WARM_UP, whole / 8)), done + 1)
+                layer.step(rate * falling * min(1.0, (done + 1) / min(_WARM_UP, whole / 8)), done + 1)
                 task.advance()
             curves[0].append(error / fitted)
             curves[1].append(layer.error(rows.held) / held)
