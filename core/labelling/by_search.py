@@ -9,7 +9,9 @@ gives the exact one. Four kinds of positions can be added to those that are give
   scores;
 - the successor by the principal variation of every labelled position, with the negated label. Most moves that a search
   looks at are mistakes, so that the side to move in its positions has the better chances on average; without the
-  successors an evaluation learns a bonus for the right to move that is not there.
+  successors an evaluation learns a bonus for the right to move that is not there. Kept alone, they leave out what no
+  static evaluation foresees: a search of depth 1 takes the best of many moves, but behind that its score is a static
+  one.
 
 Labels of all moves of each position are a *choice set*: it tells how much an evaluation loses that chooses by itself
 (:mod:`glem.core.evaluation.choices`).
@@ -143,6 +145,8 @@ class SearchLabelling:
         Player whose searches are drawn from; the labeller if None.
     successors
         Add the successor by the principal variation, with the negated label.
+    only_successors
+        Leave out the positions that they are the successors of.
     quiet
         Follow the best moves from positions where the side to move cannot stand still or takes something by its best
         move, which no static evaluation foresees, and label the first where it does neither. A best move that is a
@@ -163,6 +167,7 @@ class SearchLabelling:
     window: float | None = None
     sample_by: PlayerSpec | None = None
     successors: bool = True
+    only_successors: bool = False
     quiet: bool = False
     seed: int = 0
     positions_per_task: int = 250
@@ -182,6 +187,8 @@ class SearchLabelling:
             raise BadInputError(f"{self.child_moves} random moves lead nowhere: no positions after them are added")
         if self.choices and (self.children + self.sampled + self.even or self.quiet):
             raise BadInputError("the labels of all moves are a set of their own: no other is added, none left out")
+        if self.only_successors and (self.choices or not self.successors):
+            raise BadInputError("only successors are asked for, and none")
         if not self.given and self.children + self.sampled + self.even == 0:
             raise BadInputError("nothing is labelled: neither the given positions nor added ones")
         if self.positions_per_task < 1:
@@ -233,8 +240,9 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
             position, distance = game.play(position, found.move), distance + 1
         else:
             return
-        positions.append(position)
-        facts.append((found.score, row, distance, origin))
+        if not settings.only_successors:
+            positions.append(position)
+            facts.append((found.score, row, distance, origin))
         if settings.successors and not settings.choices and found.move >= 0:
             successor = game.play(position, found.move)
             if not over(rules, successor) and (not settings.quiet or calm(rules, successor, -1)):

@@ -424,6 +424,7 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
             "Add the successor by the principal variation with the negated label.",
             default=True,
         ),
+        flag("--only-successors", "Leave out the labelled positions themselves."),
         needs=("seed",),
     )
 
