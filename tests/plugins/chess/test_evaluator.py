@@ -81,8 +81,9 @@ def test_the_largest_layers_do_not_overflow(hidden: int) -> None:
     weights = Network(np.zeros((768, hidden)), np.zeros(hidden), np.full((7, hidden), -3.0)).in_play().output[0]
     words = np.where(np.arange(hidden) % 64 < 60, 500, -500).astype(np.int16)
     expected = int(weights[:hidden][words > 0].sum(dtype=np.int64)) * ONE_UNIT**2
-    for product in (_unit_products, _unit_products.py_func):
-        assert product(words.view(np.uint16), weights, np.int64(hidden)) == expected
+    count, units = np.int64(hidden), words.view(np.uint16)
+    assert unit_products(units, np.int64(0), weights, np.int64(0), count) == expected
+    assert _unit_products(units, weights, count) == expected
 
 
 def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
