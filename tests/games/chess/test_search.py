@@ -28,7 +28,7 @@ from glem.core.compiling.kernels import compiled
 from glem.core.search.negascout import settle, static_score_at
 from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher
 searcher = Searcher(CHESS, EVALUATOR)
-for function, integers in ((static_score_at, 1), (settle, 3)):
+for function, integers in ((static_score_at, 1), (settle, 4)):
     arguments = searcher.rules, EVALUATOR.operations, searcher.borrowed, CHESS.initial_position
     types = *map(numba.typeof, arguments), *[numba.int64] * integers
     compiled(function).get_call_template(types, {})
