@@ -188,7 +188,7 @@ class SearchLabelling:
         if self.choices and (self.children + self.sampled + self.even or self.quiet):
             raise BadInputError("the labels of all moves are a set of their own: no other is added, none left out")
         if self.only_successors and (self.choices or not self.successors):
-            raise BadInputError("only successors are asked for, and none")
+            raise BadInputError("only successors are asked for, but none are added")
         if not self.given and self.children + self.sampled + self.even == 0:
             raise BadInputError("nothing is labelled: neither the given positions nor added ones")
         if self.positions_per_task < 1:

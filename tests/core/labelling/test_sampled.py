@@ -155,7 +155,7 @@ def test_labels_are_search_values_and_successors_their_negation(mobility: str, t
     assert row == len(found)
     only = labelled(positions, settings_of(mobility, positions_per_task=30, only_successors=True), tmp_path / "only")
     assert_same(only, found.select(found.source % len(Origin) == Origin.SUCCESSOR))
-    with pytest.raises(BadInputError, match="only successors are asked for, and none"):
+    with pytest.raises(BadInputError, match="only successors are asked for, but none are added"):
         settings_of(mobility, only_successors=True, successors=False)
     assert found.sources == tuple(f"random ({name})" for name in ("given", "sampled", "even", "successor", "child"))
 

@@ -8,12 +8,15 @@ import pytest
 from attrs import evolve
 
 from glem.core.compiling.kernels import kernel
+from glem.core.compiling.operations import Operations
+from glem.core.conformance import check_evaluation
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.evaluation.named import load_evaluation, load_value
 from glem.core.evaluation.network import ONE_UNIT, Network
 from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.evaluators import NULL_MOVE, Evaluator
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
@@ -84,6 +87,25 @@ def test_the_largest_layers_do_not_overflow(hidden: int) -> None:
     count, units = np.int64(hidden), words.view(np.uint16)
     assert unit_products(units, np.int64(0), weights, np.int64(0), count) == expected
     assert _unit_products(units, weights, count) == expected
+
+
+def test_a_null_move_that_is_not_followed_is_told() -> None:
+    def make(evaluation: LinearEvaluation) -> Evaluator:
+        form = incremental_evaluator(evaluation)
+        assert form is not None
+        followed = form.operations["update"]
+
+        def update(before: Any, move: int, *rest: Any) -> None:
+            if move != NULL_MOVE:
+                followed(before, move, *rest)
+
+        operations = Operations("broken", {**form.operations.functions, "update": update})
+        return evolve(form, operations=operations)
+
+    evaluation = evolve(random_evaluation(("pawns",), IDENTITY), learning=evolve(CHESS, make_evaluator=make))
+    report = check_evaluation(evaluation, games=1, plain=True)
+    (found,) = (result for result in report.results if result.name == "evaluator of the game")
+    assert "after passing, update gives a score of" in str(found)
 
 
 def test_what_it_does_not_cover_is_left_to_the_general_form() -> None:
