@@ -21,7 +21,7 @@ from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, te
 _MARK = "work.json"
 _LOCK = "lock"
 _OWN = re.compile(
-    r"lock|(work|run|candidates)\.json|(candidates|likelihood)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
+    r"lock|(work|run|candidates)\.json|(candidates|likelihood|network)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
     r"|(labels|search|outcomes|exact|quick|thorough-\d+)-\d{6}\.npz|(fit|phase|newest|fitted)-\d\d\.npz|labelled-\d\d\.parquet"
     r"|part-\d{5}\.npz|rows-\d{5}-\w+-\w+\.npy"
 )

@@ -118,6 +118,7 @@ def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monk
 def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions, tmp_path: Path) -> None:
     path = tmp_path / "layer.npz"
     first = fit(positions, method="network", hidden=8, iterations=3, output=path)
+    assert [each.name for each in tmp_path.iterdir()] == ["layer.npz"]
     loaded = LinearEvaluation.load(path)
     assert loaded.link == LOGISTIC
     assert loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0)"
