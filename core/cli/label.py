@@ -89,7 +89,7 @@ def command(
     means = [dict(zip(names, row, strict=True)) for row in counts.mean_labels()]
     kinds = ", ".join(f"{count:,} {name}" for name, count in counts.origins.items())
     rows = [
-        (name, f"{count:,}", f"{mean:+.2f}", f"{every:,}", f"{all_mean:+.2f}")
+        (name, f"{count:,}", f"{mean:+.2f}" if count else "-", f"{every:,}", f"{all_mean:+.2f}")
         for name, count, mean, every, all_mean in counts.mean_labels()
     ]
     table = Table("Mean label by side to move", ("", "positions", "mean", "with successors", "mean"), rows)

@@ -2,7 +2,7 @@
 
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import define
 
@@ -92,6 +92,24 @@ class Configurable(typing.Protocol):
         ...
 
 
+class ExternalLine(NamedTuple):
+    """A line of moves that a program told.
+
+    Parameters
+    ----------
+    move
+        The first.
+    expected
+        As of an :class:`ExternalScore`.
+    goes_on
+        There are more moves than its depth: what is taken at the end was played out.
+    """
+
+    move: int
+    expected: float
+    goes_on: bool
+
+
 @define(frozen=True)
 class ExternalScore:
     """What a program says of a position, from the side to move.
@@ -111,6 +129,8 @@ class ExternalScore:
     expected
         Result that the score lets expect, from -1 for a loss to 1 for a win: softer than the probabilities, since it
         still tells a won position from a better one; None where scores mean nothing of the kind.
+    lines
+        Its best lines, where results are expected from scores.
     """
 
     value: float | None
@@ -119,6 +139,7 @@ class ExternalScore:
     problem: str = ""
     move: int | None = None
     expected: float | None = None
+    lines: tuple[ExternalLine, ...] = ()
 
 
 class PositionScoring(typing.Protocol):

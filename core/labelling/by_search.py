@@ -7,11 +7,11 @@ gives the exact one. Four kinds of positions can be added to those that are give
   has seen none does not know what it costs;
 - positions drawn from the searches themselves (:mod:`glem.core.labelling.sampled`), of all or of near-even static
   scores;
-- the successor by the principal variation of every labelled position, with the negated label. Most moves that a search
-  looks at are mistakes, so that the side to move in its positions has the better chances on average; without the
-  successors an evaluation learns a bonus for the right to move that is not there. Kept alone, they leave out what no
-  static evaluation foresees: a search of depth 1 takes the best of many moves, but behind that its score is a static
-  one.
+- the successor by the principal variation of every labelled position, with the negated label, or by each line that a
+  program tells. Most moves that a search looks at are mistakes, so that the side to move in its positions has the
+  better chances on average; without the successors an evaluation learns a bonus for the right to move that is not
+  there. Kept alone, they leave out what no static evaluation foresees: a search of depth 1 takes the best of many
+  moves, but behind that its score is a static one.
 
 Labels of all moves of each position are a *choice set*: it tells how much an evaluation loses that chooses by itself
 (:mod:`glem.core.evaluation.choices`).
@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -40,7 +40,6 @@ from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game, is_over
 from glem.core.game.optional_operations import gain, is_quiet, must_move
 from glem.core.labelling.sampled import PositionSampler
-from glem.core.players.player import MoveChoice
 from glem.core.players.scoring import kept_scoring, running_scoring
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
@@ -76,10 +75,32 @@ def check_labeller(spec: PlayerSpec, *kinds: str) -> None:
         raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
 
 
-def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], MoveChoice]:
-    """Return what judges positions as a player, kept and cleared for this task; the score is a label.
+class Judgement(NamedTuple):
+    """What a player says of a position.
 
-    Where evaluation or program tell winning chances, that is the expected result, from -1 to 1.
+    Parameters
+    ----------
+    score
+        A label.
+    move
+        The best; -1 where none is known.
+    exact
+        The score is the exact final score.
+    lines
+        Moves that lead to successors whose labels are known: the move, its score for who makes it, and whether it goes
+        on with what was taken beyond the depth of the search.
+    """
+
+    score: float
+    move: int
+    exact: bool = False
+    lines: tuple[tuple[int, float, bool], ...] = ()
+
+
+def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], Judgement]:
+    """Return what judges positions as a player, kept and cleared for this task.
+
+    Where evaluation or program tell winning chances, the score is the expected result, from -1 to 1.
 
     Raises
     ------
@@ -88,29 +109,29 @@ def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], MoveChoice]:
         :class:`~glem.core.players.thinker.Thinker`.
     """
     thinker = None if spec.kind == EXTERNAL else kept_thinker(game, spec)
-    if thinker is not None and thinker.evaluation.link != LOGISTIC:
-        return thinker.judge
-    if max(map(abs, game.score_bounds)) > 1:
+    is_odds = thinker is None or thinker.evaluation.link == LOGISTIC
+    if is_odds and max(map(abs, game.score_bounds)) > 1:
         raise BadInputError(f"{spec.name} tells winning chances; the labels of {game.title} are scores")
     if thinker is None:
         scoring = running_scoring(game, spec)
         scoring.forget()
 
-        def told(position: Any) -> MoveChoice:
+        def told(position: Any) -> Judgement:
             found = scoring.score(position)
             if found.expected is None:
                 problem = found.problem or f"its {scoring.unit} tell nothing of results"
                 raise GlemError(f"{spec.name}: no label for {game.format_position(position)}: {problem}")
-            return MoveChoice(-1 if found.move is None else found.move, found.expected)
+            return Judgement(found.expected, -1 if found.move is None else found.move, lines=found.lines)
 
         return told
 
-    def expected(position: Any) -> MoveChoice:
+    def searched(position: Any) -> Judgement:
         found = thinker.judge(position)
         assert found.score is not None
-        return attrs.evolve(found, score=math.tanh(found.score / 2))
+        score = math.tanh(found.score / 2) if is_odds else found.score
+        return Judgement(score, found.move, found.exact, () if found.move < 0 else ((found.move, score, False),))
 
-    return expected
+    return searched
 
 
 def decisive_facts(settings: Any) -> dict[str, Any]:
@@ -144,13 +165,14 @@ class SearchLabelling:
     sample_by
         Player whose searches are drawn from; the labeller if None.
     successors
-        Add the successor by the principal variation, with the negated label.
+        Add the successor by the principal variation, with the negated label, or by each line that a program tells.
     only_successors
         Leave out the positions that they are the successors of.
     quiet
         Follow the best moves from positions where the side to move cannot stand still or takes something by its best
         move, which no static evaluation foresees, and label the first where it does neither. A best move that is a
-        check is followed by none: what else would tell the worth of an attack.
+        check is followed by none: what else would tell the worth of an attack. No successor is added where a program
+        tells more moves than it searched plies: behind the last it takes something.
     seed
         Of the draw.
     positions_per_task
@@ -232,7 +254,6 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
                     facts.append((game.final_score(position), row, distance, origin))
                 return
             found = judge(position)
-            assert found.score is not None
             if not settings.quiet or calm(rules, position, found.move):
                 break
             if found.move < 0:
@@ -243,11 +264,11 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         if not settings.only_successors:
             positions.append(position)
             facts.append((found.score, row, distance, origin))
-        if settings.successors and not settings.choices and found.move >= 0:
-            successor = game.play(position, found.move)
-            if not over(rules, successor) and (not settings.quiet or calm(rules, successor, -1)):
+        for move, score, goes_on in found.lines if settings.successors and not settings.choices else ():
+            successor = game.play(position, move)
+            if not over(rules, successor) and (not settings.quiet or (not goes_on and calm(rules, successor, -1))):
                 positions.append(successor)
-                facts.append((-found.score, row, distance + 1, Origin.SUCCESSOR))
+                facts.append((-score, row, distance + 1, Origin.SUCCESSOR))
 
     drawing = None
     if settings.sampled + settings.even:

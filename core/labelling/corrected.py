@@ -30,8 +30,7 @@ from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
 from glem.core.game.solver import Solution
-from glem.core.labelling.by_search import check_labeller, decisive_facts, judge_of
-from glem.core.players.player import MoveChoice
+from glem.core.labelling.by_search import Judgement, check_labeller, decisive_facts, judge_of
 from glem.core.players.spec import PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.game_tree import GameTree
@@ -126,7 +125,7 @@ def search_chunk(task: PositionsTask[tuple[Game, PlayerSpec, str]]) -> Arrays:
     game, spec, solved = task.work
     judge = judge_of(game, spec)
     positions = [position_at(task.positions, row) for row in range(len(task.positions[0]))]
-    found: list[Solution] | list[MoveChoice]
+    found: list[Solution] | list[Judgement]
     if solved:
         solver = solver_of(game, kept_thinker(game, spec).evaluator, _SOLVER_TABLE_MB)
         found = [solver.solve(position, result_only=solved == "result") for position in positions]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import chess
-from attrs import define
+from attrs import define, field
 
 from glem.core.errors import BadInputError
 from glem.core.game.protocols import ProgramOption
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _START_SECONDS = 60.0
 _STOP_CHECK_SECONDS = 0.01
 _SHOW_WDL, _CHESS960 = "uci_showwdl", "uci_chess960"
-_OWN = frozenset((_CHESS960, "uci_variant", "multipv", "ponder"))
+_OWN = frozenset((_CHESS960, "uci_variant", "ponder"))
 """Options that are no user's: what is told with each position, and what would change the meaning of answers."""
 _PREFIX = "option."
 _LARGEST = 1 << 62
@@ -35,7 +35,8 @@ _SCORE = re.compile(r"\bscore (cp|mate) (-?\d{1,9})( lowerbound| upperbound)?\b"
 _WDL = re.compile(r"\bwdl (\d{1,6}) (\d{1,6}) (\d{1,6})\b")
 _DEPTH = re.compile(r"\bdepth (\d{1,6})\b")
 _NODES = re.compile(r"\bnodes (\d{1,18})\b")
-_OTHER_LINE = re.compile(r"\bmultipv (?!1\b)")
+_LINE = re.compile(r"\bmultipv (\d{1,9})\b")
+_MOVES = re.compile(r" pv (.+)")
 
 
 @define
@@ -54,6 +55,8 @@ class EngineAnswer:
         Win, draw and loss in parts of any whole, where the engine tells.
     depth, nodes
         The last that it told; 0 where it told none.
+    lines
+        By number, from 1 for the best on: the score of each line, a mate or not, and its moves; none with a bound.
     """
 
     move: chess.Move | None = None
@@ -62,15 +65,21 @@ class EngineAnswer:
     results: tuple[int, int, int] | None = None
     depth: int = 0
     nodes: int = 0
+    lines: dict[int, tuple[int, bool, list[str]]] = field(factory=dict)
     _is_exact: bool = False
 
     def add(self, line: str) -> None:
-        """Take note of what an ``info`` line tells, unless it is of another line than the best."""
-        if ("nodes" not in line and "score" not in line) or _OTHER_LINE.search(line):
+        """Take note of what an ``info`` line tells."""
+        if "nodes" not in line and "score" not in line:
+            return
+        score, found = _SCORE.search(line), _LINE.search(line)
+        number = 1 if found is None else int(found[1])
+        if score is not None and not score[3] and (moves := _MOVES.search(line)):
+            self.lines[number] = int(score[2]), score[1] == "mate", moves[1].split()
+        if number != 1:
             return
         if found := _NODES.search(line):
             self.nodes = int(found[1])
-        score = _SCORE.search(line)
         if score is None:
             return
         if found := _DEPTH.search(line):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import ExternalPlayers
-from glem.core.game.protocols import ExternalScore, PlayerFailureError, ProgramOption
+from glem.core.game.protocols import ExternalLine, ExternalScore, PlayerFailureError, ProgramOption
 from glem.core.players.player import MoveChoice
 from glem.core.players.programs import (
     ProgramFailureError,
@@ -189,21 +189,37 @@ class UciScoring(_EngineUser):
                     raise
                 continue
             self._failed_starts = 0
-            value = _value(answer)
+            value = _value(answer.centipawns, answer.mate)
             if value is not None:
                 move = None if answer.move is None else move_number(board, answer.move)
-                expected = math.tanh(_LOG_ODDS * value / 2)
-                return ExternalScore(value, _results(answer), failures, problem if failures else "", move, expected)
+                problem, lines = problem if failures else "", tuple(_lines(board, answer))
+                return ExternalScore(value, _results(answer), failures, problem, move, _expected(value), lines)
         return ExternalScore(None, None, failures, problem)
 
 
-def _value(answer: EngineAnswer) -> float | None:
+def _value(centipawns: int | None, mate: int | None) -> float | None:
     """Score in pawns from the side to move, mates as the greatest; None where there is none."""
-    if answer.mate is not None:
-        return _MOST_PAWNS if answer.mate > 0 else -_MOST_PAWNS
-    if answer.centipawns is None:
+    if mate is not None:
+        return _MOST_PAWNS if mate > 0 else -_MOST_PAWNS
+    if centipawns is None:
         return None
-    return min(max(answer.centipawns / _CENTIPAWNS, -_MOST_PAWNS), _MOST_PAWNS)
+    return min(max(centipawns / _CENTIPAWNS, -_MOST_PAWNS), _MOST_PAWNS)
+
+
+def _expected(pawns: float) -> float:
+    return math.tanh(_LOG_ODDS * pawns / 2)
+
+
+def _lines(board: chess.Board, answer: EngineAnswer) -> Iterator[ExternalLine]:
+    """Give the lines of an answer that begin with a legal move; the first does with its move."""
+    for number, (score, is_mate, moves) in sorted(answer.lines.items()):
+        try:
+            move = answer.move if number == 1 else board.parse_uci(moves[0])
+        except ValueError:
+            continue
+        value = _value(None, score) if is_mate else _value(score, None)
+        if move and value is not None:
+            yield ExternalLine(move_number(board, move), _expected(value), len(moves) > answer.depth)
 
 
 def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 MODE = sys.argv[1]
 NOTES = Path(sys.argv[2]) if len(sys.argv) > 2 else None
@@ -24,8 +25,7 @@ def is_first() -> bool:
     return len(NOTES.read_text().splitlines()) == 1
 
 
-def move(position: str) -> str:
-    """A mating move, or the first legal one."""
+def board_of(position: str) -> Any:
     import chess
 
     words = position.split()
@@ -33,6 +33,12 @@ def move(position: str) -> str:
     board = chess.Board() if words[1] == "startpos" else chess.Board(" ".join(words[2:place]))
     for text in words[place + 1 :]:
         board.push_uci(text)
+    return board
+
+
+def move(position: str) -> str:
+    """A mating move, or the first legal one."""
+    board = board_of(position)
     legal = list(board.legal_moves)
     for candidate in legal:
         board.push(candidate)
@@ -80,6 +86,16 @@ def search(position: str) -> None:
             if nodes == 40 and sys.stdin.readline().strip() == "stop":
                 say("bestmove (none)")
                 return
+    elif MODE == "lines":
+        first, second, third, *_ = map(str, board_of(position).legal_moves)
+        say(f"info depth 1 multipv 1 score cp -900 pv {second}")
+        say(f"info depth 2 multipv 2 score cp 20 pv {second} a7a6 a2a3")
+        say(f"info depth 2 multipv 1 score cp 31 pv {first} a7a6")
+        say(f"info depth 2 multipv 3 score cp -100 upperbound pv {third}")
+        say("info depth 2 multipv 4 score cp 5 pv e2e9")
+        say(f"info depth 2 multipv 5 score mate -4 pv {third} a7a6")
+        say("info depth 2 multipv 6 score cp 3")
+        say(f"bestmove {first}")
     elif MODE in {"score", "hang once"}:
         say(INFO)
         say("bestmove (none)")

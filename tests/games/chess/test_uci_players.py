@@ -53,7 +53,7 @@ def command(mode: str, notes: Path | None = None) -> str:
 
 def text(mode: str, notes: Path | None = None, **options: object) -> str:
     program = command(mode, notes)
-    if mode in {"good", "prepares", "crash once"}:
+    if mode in {"good", "prepares", "crash once", "lines"}:
         # It finds legal moves by python-chess.
         program = program.replace(" -S ", " ")
     parts = [f"uci:{program}", "nodes=100"]
@@ -424,6 +424,18 @@ def test_an_engine_labels_by_expected_results(tmp_path: Path) -> None:
     np.testing.assert_allclose(sampled.label, [expected, -expected] * 6, atol=1e-6)
     with pytest.raises(BadInputError, match="does not search"):
         RelabelSettings(parse_player(text("score")), parse_player("default,depth=1"))
+
+
+def test_successors_by_each_line_of_an_engine(tmp_path: Path) -> None:
+    start = Positions.from_positions(CHESS, [from_board(chess.Board())], np.zeros(1))
+    first, second, third, *_ = chess.Board().legal_moves
+    for quiet, moves, pawns in ((False, (first, second, third), (0.31, 0.2, -30)), (True, (first, third), (0.31, -30))):
+        found = labelled(text("lines"), start, tmp_path / str(quiet), only_successors=True, quiet=quiet)
+        np.testing.assert_allclose(found.label, 1 - 2 / (1 + 10 ** (-np.array(pawns) / 4)), atol=1e-6)
+        for row, move in enumerate(moves):
+            board = chess.Board()
+            board.push(move)
+            assert found[row] == from_board(board)
 
 
 def test_positions_that_call_for_tactics_are_followed_until_they_are_quiet(tmp_path: Path) -> None:
