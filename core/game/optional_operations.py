@@ -47,6 +47,10 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     it is not much greater than this. Moves that take anything are no killers.
 ``is_losing(position, move) -> bool``
     Whether the piece that a quiet move puts somewhere is lost there.
+``progress(position) -> int``
+    In a position that is won by its material, how near the side to move (or, negative, the other side) is to the end,
+    in hundredths of the evaluator's ``swing``, at most 500; 0 everywhere else. It is added to static scores: an
+    evaluation that learns results sees all such positions alike, and finds no way from one to the next.
 ``table_key(position) -> uint64``
     Key of the position in the table, where the hash key leaves out what decides its value soon: a counter of plies
     that is about to make it a draw. Elsewhere it is the hash key.
@@ -80,6 +84,7 @@ OPTIONAL_OPERATIONS = (
     "is_quiet",
     "gain",
     "is_losing",
+    "progress",
 )
 
 
@@ -187,6 +192,12 @@ def is_losing(rules: Operations, position: Any, move: int) -> bool:
 
 
 @generic_operation
+def progress(rules: Operations, position: Any) -> int:
+    """How near the end of a won position is, in hundredths of a pawn."""
+    return int(rules["progress"](position))
+
+
+@generic_operation
 def table_key(rules: Operations, position: Any) -> np.uint64:
     """Key of a position in the table."""
     return rules["table_key"](position)  # type: ignore[no-any-return]
@@ -281,6 +292,9 @@ is_taking_move = by_presence("gain", _gains, _zero, bool)
 
 is_losing_move = by_presence("is_losing", is_losing, _zero, bool)
 """Whether the piece that a quiet move puts somewhere is lost there; False in a game that does not tell."""
+
+known_progress = by_presence("progress", progress, _zero, np.int64)
+"""How near the end of a won position is; 0 in a game that does not tell."""
 
 stored_key = by_presence("table_key", table_key, hash_key, np.uint64)
 """Key of a position in the table: the hash key in a game without another one."""

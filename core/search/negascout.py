@@ -48,6 +48,7 @@ from glem.core.game.optional_operations import (
     is_over_at_leaf,
     is_quiet_move,
     is_taking_move,
+    known_progress,
     may_pass,
     moves_of_first_ply,
     moves_of_quiescence,
@@ -155,6 +156,8 @@ def static_score_at(rules: Any, evaluator: Any, state: Any, position: Any, ply: 
         if known != np.uint64(0) and (known ^ key) & ~_SCORE_BITS == np.uint64(0):
             return np.int64(known & _SCORE_BITS) - np.int64(GREATEST_SCORE + 1)
     score = np.int64(static_score(evaluator, position, state.evaluation, state.accumulators, ply))
+    score += known_progress(rules, position) * state.swing // np.int64(100)
+    score = min(max(score, -state.limit), state.limit)
     if is_kept:
         state.scores[place] = key & ~_SCORE_BITS | np.uint64(score + np.int64(GREATEST_SCORE + 1))
     return score

@@ -1,9 +1,9 @@
 """Phases of chess by the material left."""
 
-from glem.core.compiling.kernels import inlined, popcount
+from glem.core.compiling.kernels import ZERO, inlined
 from glem.core.features.learning import Phases
 from glem.games.chess import CHESS
-from glem.games.chess.rules.position import Position
+from glem.games.chess.rules.position import Position, piece_points
 
 PHASE_COUNT = 7
 _NAMES = ("22-24", "18-21", "14-17", "10-13", "6-9", "3-5", "0-2")
@@ -11,9 +11,8 @@ _NAMES = ("22-24", "18-21", "14-17", "10-13", "6-9", "3-5", "0-2")
 
 @inlined
 def phase_of(position: Position) -> int:
-    """Phase by the pieces left: 1 point for a knight or bishop, 2 for a rook, 4 for a queen; 24 at the beginning."""
-    points = popcount(position.knights | position.bishops)
-    points += 2 * popcount(position.rooks) + 4 * popcount(position.queens)
+    """Phase by :func:`.piece_points`; there are 24 at the beginning."""
+    points = piece_points(position, ~ZERO)
     # Four points a phase; the first has three, the last two as well.
     return 6 - min((points + 2) // 4, 6) if points > 2 else 6
 

@@ -24,11 +24,14 @@ def _final(game: Game, evaluator: Evaluator, position: Any, ply: int) -> int:
     return round(score * evaluator.steps_per_unit)
 
 
-def static_of(evaluator: Evaluator, position: Any) -> int:
-    """Static score, from the position alone."""
+def static_of(evaluator: Evaluator, position: Any, rules: Any = ()) -> int:
+    """Static score, from the position alone; given search functions, with the progress that they may tell of it."""
     accumulators = evaluator.empty_accumulators(1)
     evaluator.operations["start"](position, evaluator.data, accumulators, 0)
-    return int(evaluator.operations["static_score"](position, evaluator.data, accumulators, 0))
+    score = int(evaluator.operations["static_score"](position, evaluator.data, accumulators, 0))
+    if "progress" in rules:
+        score += int(rules["progress"](position)) * evaluator.swing // 100
+    return min(max(score, -evaluator.limit), evaluator.limit)
 
 
 def _is_drawn(game: Game, position: Any) -> bool:
@@ -43,7 +46,7 @@ def _settled(game: Game, evaluator: Evaluator, position: Any, ply: int) -> int:
     count = rules["tactical_moves"](position, moves, 0) if "tactical_moves" in rules else 0
     if count == ~0 or ("no_moves_score" not in rules and game.is_over(position)):
         return _final(game, evaluator, position, ply)
-    values = [static_of(evaluator, position)] if count >= 0 else []
+    values = [static_of(evaluator, position, rules)] if count >= 0 else []
     for move in moves[: count if count >= 0 else ~count]:
         after = game.play(position, int(move))
         values.append(0 if _is_drawn(game, after) else -_settled(game, evaluator, after, ply + 1))

@@ -26,7 +26,7 @@ def first_ply_of_quiescence(rules: Any, evaluator: Evaluator, position: Any, ply
     count = rules["tactical_moves"](position, moves, 0)
     if count == ~0:
         return -(evaluator.limit + WIN_PLIES - ply)
-    values = [static_of(evaluator, position)] if count >= 0 else []
+    values = [static_of(evaluator, position, rules)] if count >= 0 else []
     count = count if count >= 0 else ~count
     if ply == 0:
         count += rules["checking_moves"](position, moves, count)
@@ -44,7 +44,7 @@ def settled_end(game: Game, evaluator: Evaluator, position: Any, ply: int = 0) -
     count = rules["tactical_moves"](position, moves, 0)
     if count == ~0:
         return End(-(evaluator.limit + WIN_PLIES - ply), None, 0)
-    ends = [End(static_of(evaluator, position), position, 0)] if count >= 0 else []
+    ends = [End(static_of(evaluator, position, rules), position, 0)] if count >= 0 else []
     draws = []
     for move in moves[: count if count >= 0 else ~count]:
         after = game.play(position, int(move))

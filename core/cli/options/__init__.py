@@ -421,7 +421,7 @@ def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
         option("--sample-by", metavar="PLAYER", help="Whose searches positions are drawn from, if not who labels."),
         flag(
             "--successors/--no-successors",
-            "Add the successor by the principal variation with the negated label.",
+            "Add the successor by the principal variation with the negated label, those by all lines of an engine.",
             default=True,
         ),
         flag("--only-successors", "Leave out the labelled positions themselves."),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glem.core.compiling.kernels import ONE, ZERO, inlined, trailing_zeros
+from glem.core.compiling.kernels import ONE, ZERO, inlined, popcount, trailing_zeros
 from glem.games.chess.rules.tables import CASTLING_KEYS, EN_PASSANT_KEYS, PIECE_KEYS, TURN_KEY, table_word
 
 _LAST_SQUARE = np.uint64(63)
@@ -50,6 +50,13 @@ def own_squares(position: Position) -> np.uint64:
     if position.turn == np.uint8(0):
         return position.white
     return occupied_squares(position) & ~position.white
+
+
+@inlined
+def piece_points(position: Position, side: np.uint64) -> int:
+    """Pieces on some squares but pawns and kings: 1 point for a knight or bishop, 2 for a rook, 4 for a queen."""
+    points = popcount((position.knights | position.bishops) & side)
+    return points + 2 * popcount(position.rooks & side) + 4 * popcount(position.queens & side)
 
 
 @inlined

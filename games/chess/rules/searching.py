@@ -10,12 +10,13 @@ from glem.games.chess.rules.attacks import bishop_attacks, knight_attacks, pawn_
 from glem.games.chess.rules.exchanges import keeps_material, value_on
 from glem.games.chess.rules.generation import LEGAL, MOST_CLOCK, TACTICAL, count_moves_on_board, in_check, write_moves
 from glem.games.chess.rules.playing import final_score, insufficient_material, moved, play
-from glem.games.chess.rules.position import Position, occupied_squares, own_squares, parts_of
+from glem.games.chess.rules.position import Position, occupied_squares, own_squares, parts_of, piece_points
 from glem.games.chess.rules.tables import EN_PASSANT_KEYS, TURN_KEY, table_word
 
 _NO_PROMOTION = np.uint64(0)
 _QUEEN = np.uint64(4)
 _FIFTY_MOVES = np.uint8(100)
+_LIGHT_SQUARES = np.uint64(0x55AA55AA55AA55AA)
 _CLOCK_MATTERS = np.uint8(80)
 """Plies of the clock from which on the table tells positions apart by it."""
 
@@ -182,6 +183,35 @@ def is_drawn(position: Position) -> bool:
     return insufficient_material(position)
 
 
+def progress(position: Position) -> int:
+    """Where pawns are gone and a side is two minor pieces up, how near mate is: by its king, and where the other is.
+
+    It is driven to the edge, by bishop and knight alone to a corner of the bishop's colour (Slate and Atkin 1977).
+    """
+    if position.pawns != ZERO:
+        return 0
+    white = np.int64(1)
+    surplus = np.int64(piece_points(position, position.white) - piece_points(position, ~position.white))
+    if surplus < np.int64(0):
+        surplus, white = -surplus, np.int64(-1)
+    strong = position.white if white > np.int64(0) else ~position.white
+    if surplus < np.int64(2) or (position.bishops | position.rooks | position.queens) & strong == ZERO:
+        return 0
+    hunter = np.int64(trailing_zeros(position.kings & strong))
+    hunted = np.int64(trailing_zeros(position.kings & ~strong))
+    file, rank = hunted & np.int64(7), hunted >> np.int64(3)
+    distance = max(abs(file - (hunter & np.int64(7))), abs(rank - (hunter >> np.int64(3))))
+    near = np.int64(20) * (np.int64(7) - distance)
+    if position.rooks | position.queens == ZERO and position.knights & strong != ZERO:
+        if position.bishops & strong & _LIGHT_SQUARES != ZERO:
+            file = np.int64(7) - file
+        near += np.int64(50) * abs(np.int64(7) - file - rank)
+    else:
+        to_side, to_end = max(np.int64(3) - file, file - np.int64(4)), max(np.int64(3) - rank, rank - np.int64(4))
+        near += np.int64(30) * (to_side + to_end)
+    return int(near * white if position.turn == np.uint8(0) else -near * white)
+
+
 def table_key(position: Position) -> np.uint64:
     """Hash key, from 80 plies without progress on another one for every count of them."""
     if position.clock < _CLOCK_MATTERS:
@@ -203,6 +233,7 @@ SEARCH_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "is_quiet": is_quiet,
     "gain": gain,
     "is_losing": is_losing,
+    "progress": progress,
 }
 """By operation name (``Game.search_functions``)."""
 

@@ -126,7 +126,7 @@ def test_leaves_have_the_score_of_their_searches(depth: int, quiescence: str) ->
             assert abs(score) > evaluator.limit or score == 0
         else:
             leaf = position_at(leaves, row)
-            assert static_of(evaluator, leaf) * (-1) ** plies[row] == score
+            assert static_of(evaluator, leaf, CHESS.search_functions) * (-1) ** plies[row] == score
             assert plies[row] >= depth
             ends += 1
     assert ends > 3
@@ -140,7 +140,7 @@ def test_quiet_checks_are_tried_at_the_first_ply_alone() -> None:
     checks = {CHESS.format_move(int(move)) for move in moves[: rules["checking_moves"](position, moves, 0)]}
     assert checks == {"d1a4", "d1d7", "d1d8", "d1e2", "d1h5"}
     assert rules["tactical_moves"](position, moves, 0) == 0
-    assert first_ply_of_quiescence(rules, evaluator, position) > static_of(evaluator, position)
+    assert first_ply_of_quiescence(rules, evaluator, position) > static_of(evaluator, position, rules)
 
 
 def test_captures_that_lose_are_tried_where_they_are_asked_for() -> None:

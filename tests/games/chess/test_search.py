@@ -89,6 +89,36 @@ def test_positions_of_the_game_count_as_repeated(searcher: Searcher) -> None:
     assert searcher.search(positions[-1], Limits(depth=1), previous=positions[4:-1]).score == alone.score
 
 
+@pytest.mark.parametrize(
+    ("fen", "expected"),
+    [
+        ("7r/8/8/3k4/8/8/8/KQ6 w - - 0 1", 60),
+        ("7r/8/8/8/2K5/8/8/1Q5k w - - 0 1", 220),
+        ("7k/8/5K2/8/8/8/8/1BN5 w - - 0 1", 100),  # a corner of the other colour
+        ("k7/8/2K5/8/8/8/8/1BN5 w - - 0 1", 450),
+        ("7k/8/5K2/8/8/8/8/NN6 w - - 0 1", 0),
+        ("7k/7p/5K2/8/8/8/8/Q7 w - - 0 1", 0),
+        ("7k/6b1/5K2/8/8/8/8/R7 w - - 0 1", 0),
+    ],
+)
+def test_progress_counts_where_material_alone_wins(fen: str, expected: int) -> None:
+    board = chess.Board(fen)
+    for turn in chess.COLORS:
+        board.turn = turn
+        for image in (board, board.mirror()):
+            assert CHESS.search_functions["progress"](from_board(image)) == (expected if turn else -expected)
+
+
+def test_material_alone_mates() -> None:
+    searcher = Searcher(CHESS, evaluator_of(load_value("material", CHESS)), SETTINGS)
+    board = chess.Board("8/8/8/3k4/8/8/8/K6R w - - 0 1")
+    while not board.is_game_over(claim_draw=True):
+        move = searcher.search(from_board(board), Limits(nodes=20_000)).move
+        assert move is not None
+        board.push_uci(CHESS.format_move(move))
+    assert board.result() == "1-0"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_null_moves_and_quiet_moves_are_those_of_python_chess(seed: int) -> None:
     functions = CHESS.search_functions
