@@ -192,7 +192,7 @@ class UciScoring(_EngineUser):
             value = _value(answer.centipawns, answer.mate)
             if value is not None:
                 move = None if answer.move is None else move_number(board, answer.move)
-                problem, lines = problem if failures else "", tuple(_lines(board, answer))
+                problem, lines = problem if failures else "", tuple(_lines(board, answer, value))
                 return ExternalScore(value, _results(answer), failures, problem, move, _expected(value), lines)
         return ExternalScore(None, None, failures, problem)
 
@@ -210,16 +210,20 @@ def _expected(pawns: float) -> float:
     return math.tanh(_LOG_ODDS * pawns / 2)
 
 
-def _lines(board: chess.Board, answer: EngineAnswer) -> Iterator[ExternalLine]:
-    """Give the lines of an answer that begin with a legal move; the first does with its move."""
+def _lines(board: chess.Board, answer: EngineAnswer, value: float) -> Iterator[ExternalLine]:
+    """Give the line of an answer's move and value, told or not, then the others that begin with a legal move."""
+    best = answer.lines.get(1)
+    if answer.move:
+        goes_on = best is not None and len(best[2]) > answer.depth
+        yield ExternalLine(move_number(board, answer.move), _expected(value), goes_on)
     for number, (score, is_mate, moves) in sorted(answer.lines.items()):
         try:
-            move = answer.move if number == 1 else board.parse_uci(moves[0])
+            move = board.parse_uci(moves[0]) if number > 1 else None
         except ValueError:
             continue
-        value = _value(None, score) if is_mate else _value(score, None)
-        if move and value is not None:
-            yield ExternalLine(move_number(board, move), _expected(value), len(moves) > answer.depth)
+        pawns = _value(None, score) if is_mate else _value(score, None)
+        if move and pawns is not None:
+            yield ExternalLine(move_number(board, move), _expected(pawns), len(moves) > answer.depth)
 
 
 def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:

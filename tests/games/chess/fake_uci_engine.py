@@ -86,6 +86,9 @@ def search(position: str) -> None:
             if nodes == 40 and sys.stdin.readline().strip() == "stop":
                 say("bestmove (none)")
                 return
+    elif MODE == "no line":
+        say("info depth 2 score cp 31")
+        say(f"bestmove {next(iter(board_of(position).legal_moves))}")
     elif MODE == "lines":
         first, second, third, *_ = map(str, board_of(position).legal_moves)
         say(f"info depth 1 multipv 1 score cp -900 pv {second}")

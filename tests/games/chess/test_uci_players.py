@@ -53,7 +53,7 @@ def command(mode: str, notes: Path | None = None) -> str:
 
 def text(mode: str, notes: Path | None = None, **options: object) -> str:
     program = command(mode, notes)
-    if mode in {"good", "prepares", "crash once", "lines"}:
+    if mode in {"good", "prepares", "crash once", "lines", "no line"}:
         # It finds legal moves by python-chess.
         program = program.replace(" -S ", " ")
     parts = [f"uci:{program}", "nodes=100"]
@@ -436,6 +436,8 @@ def test_successors_by_each_line_of_an_engine(tmp_path: Path) -> None:
             board = chess.Board()
             board.push(move)
             assert found[row] == from_board(board)
+    found = labelled(text("no line"), start, tmp_path / "none", only_successors=True, quiet=True)
+    np.testing.assert_allclose(found.label, [1 - 2 / (1 + 10 ** (-0.31 / 4))], atol=1e-6)
 
 
 def test_positions_that_call_for_tactics_are_followed_until_they_are_quiet(tmp_path: Path) -> None:
