@@ -92,22 +92,22 @@ class Configurable(typing.Protocol):
         ...
 
 
-class ExternalLine(NamedTuple):
-    """A line of moves that a program told.
+class ScoredMove(NamedTuple):
+    """A move, and what a line that begins with it is worth.
 
     Parameters
     ----------
     move
-        The first.
-    expected
-        As of an :class:`ExternalScore`.
+        The move; of a program it need not be legal.
+    score
+        For who makes it; of a program as ``expected`` of an :class:`ExternalScore`.
     goes_on
-        There are more moves than its depth: what is taken at the end was played out.
+        There are more moves than the line's depth: what is taken at the end was played out.
     """
 
     move: int
-    expected: float
-    goes_on: bool
+    score: float
+    goes_on: bool = False
 
 
 @define(frozen=True)
@@ -139,7 +139,7 @@ class ExternalScore:
     problem: str = ""
     move: int | None = None
     expected: float | None = None
-    lines: tuple[ExternalLine, ...] = ()
+    lines: tuple[ScoredMove, ...] = ()
 
 
 class PositionScoring(typing.Protocol):

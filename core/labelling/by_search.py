@@ -30,15 +30,16 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.compiling.columns import position_at
+from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
-from glem.core.game.game import Game, is_over
-from glem.core.game.optional_operations import gain, is_quiet, must_move
+from glem.core.game.game import Game, is_over, legal_moves, play
+from glem.core.game.optional_operations import gain, is_quiet, must_move, standing
+from glem.core.game.protocols import ScoredMove
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.scoring import kept_scoring, running_scoring
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
@@ -87,14 +88,13 @@ class Judgement(NamedTuple):
     exact
         The score is the exact final score.
     lines
-        Moves that lead to successors whose labels are known: the move, its score for who makes it, and whether it goes
-        on with what was taken beyond the depth of the search.
+        Moves that lead to successors whose labels are known.
     """
 
     score: float
     move: int
     exact: bool = False
-    lines: tuple[tuple[int, float, bool], ...] = ()
+    lines: tuple[ScoredMove, ...] = ()
 
 
 def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], Judgement]:
@@ -129,7 +129,7 @@ def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], Judgement]:
         found = thinker.judge(position)
         assert found.score is not None
         score = math.tanh(found.score / 2) if is_odds else found.score
-        return Judgement(score, found.move, found.exact, () if found.move < 0 else ((found.move, score, False),))
+        return Judgement(score, found.move, found.exact, () if found.move < 0 else (ScoredMove(found.move, score),))
 
     return searched
 
@@ -238,11 +238,24 @@ def _is_calm(rules: Operations, position: Any, move: int) -> bool:
     return bool(move < 0 or is_quiet(rules, position, move) or gain(rules, position, move) == 0)
 
 
+def _follow(rules: Operations, position: Any, moves: Any, quiet: bool, legal: Any, after: Any, fit: Any) -> None:
+    """Make some moves, and tell which of them are legal and lead where a static evaluation may be asked."""
+    count = legal_moves(rules, position, legal, 0)
+    for place in range(len(moves)):
+        fit[place] = (legal[:count] == moves[place]).any()
+        if fit[place]:
+            successor = play(rules, position, moves[place])
+            store_position(after, place, successor)
+            fit[place] = not is_over(rules, successor) and not (quiet and standing(rules, successor) == 0)
+
+
 def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     """Label some positions and those that are added to them."""
     game, settings = task.work
     judge, rules = judge_of(game, settings.labeller), game.search_rules
-    over, calm = compiled(_is_over), compiled(_is_calm)
+    over, calm, follow = compiled(_is_over), compiled(_is_calm), compiled(_follow)
+    legal, after = np.zeros(game.max_moves, np.int32), game.empty_columns(game.max_moves)
+    fit = np.zeros(game.max_moves, np.bool_)
     positions: list[Any] = []
     facts: list[tuple[float, int, int, int]] = []
 
@@ -264,11 +277,13 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
         if not settings.only_successors:
             positions.append(position)
             facts.append((found.score, row, distance, origin))
-        for move, score, goes_on in found.lines if settings.successors and not settings.choices else ():
-            successor = game.play(position, move)
-            if not over(rules, successor) and (not settings.quiet or (not goes_on and calm(rules, successor, -1))):
-                positions.append(successor)
-                facts.append((-score, row, distance + 1, Origin.SUCCESSOR))
+        if settings.choices or not settings.successors:
+            return
+        lines = [line for line in found.lines if not (settings.quiet and line.goes_on)][: len(fit)]
+        follow(rules, position, np.array([line.move for line in lines], np.int32), settings.quiet, legal, after, fit)
+        for place in np.flatnonzero(fit[: len(lines)]):
+            positions.append(position_at(after, place))
+            facts.append((-lines[place].score, row, distance + 1, Origin.SUCCESSOR))
 
     drawing = None
     if settings.sampled + settings.even:

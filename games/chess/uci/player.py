@@ -8,14 +8,17 @@ A position at which an engine fails twice has no score.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import chess
+
 from glem.core.errors import BadInputError
 from glem.core.game.game import ExternalPlayers
-from glem.core.game.protocols import ExternalLine, ExternalScore, PlayerFailureError, ProgramOption
+from glem.core.game.protocols import ExternalScore, PlayerFailureError, ProgramOption, ScoredMove
 from glem.core.players.player import MoveChoice
 from glem.core.players.programs import (
     ProgramFailureError,
@@ -30,8 +33,6 @@ from glem.games.chess.rules.position import Position
 from glem.games.chess.uci.external_engine import UciEngine
 
 if TYPE_CHECKING:
-    import chess
-
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Clock
     from glem.games.chess.uci.external_engine import EngineAnswer
@@ -210,20 +211,19 @@ def _expected(pawns: float) -> float:
     return math.tanh(_LOG_ODDS * pawns / 2)
 
 
-def _lines(board: chess.Board, answer: EngineAnswer, value: float) -> Iterator[ExternalLine]:
-    """Give the line of an answer's move and value, told or not, then the others that begin with a legal move."""
+def _lines(board: chess.Board, answer: EngineAnswer, value: float) -> Iterator[ScoredMove]:
+    """Give the line of an answer's move and value, told or not, then the others that begin with a move."""
     best = answer.lines.get(1)
     if answer.move:
         goes_on = best is not None and len(best[2]) > answer.depth
-        yield ExternalLine(move_number(board, answer.move), _expected(value), goes_on)
+        yield ScoredMove(move_number(board, answer.move), _expected(value), goes_on)
     for number, (score, is_mate, moves) in sorted(answer.lines.items()):
-        try:
-            move = board.parse_uci(moves[0]) if number > 1 else None
-        except ValueError:
-            continue
         pawns = _value(None, score) if is_mate else _value(score, None)
-        if move and pawns is not None:
-            yield ExternalLine(move_number(board, move), _expected(pawns), len(moves) > answer.depth)
+        if number == 1 or pawns is None:
+            continue
+        with contextlib.suppress(ValueError):
+            move = move_number(board, chess.Move.from_uci(moves[0]))
+            yield ScoredMove(move, _expected(pawns), len(moves) > answer.depth)
 
 
 def _results(answer: EngineAnswer) -> tuple[float, float, float] | None:
