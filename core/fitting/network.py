@@ -112,12 +112,17 @@ class NetworkSettings:
     passes
         How often all positions are learned from.
     seed
-        Of the first weights, and of the order of the positions.
+        Of the first weights, and of the order and the draw of the positions.
+    undecided
+        Take a position of label y with the chance 1 - y^2 alone, by which the variance of its result falls short of
+        that of an even one's. The moves that a search looks at are mistakes for the most part, and a layer that must
+        tell won positions from each other has fewer units for those where a game is decided.
     """
 
     hidden: int = 128
     passes: int = 12
     seed: int = 0
+    undecided: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.hidden <= 1 << 12 or self.passes < 1:
@@ -146,13 +151,18 @@ class NetworkTraining:
 class _Rows:
     """Positions as the fit reads them."""
 
-    def __init__(self, parts: Parts, learning: Learning, held_out: float, seed: int, progress: Progress) -> None:
+    def __init__(
+        self, parts: Parts, learning: Learning, held_out: float, settings: NetworkSettings, progress: Progress
+    ) -> None:
         assert learning.views is not None
         self.exchanged = learning.views.exchanged
         found: list[tuple[NDArray[Any], ...]] = []
+        draw = np.random.default_rng(settings.seed)
         with progress("read positions") as task:
             for part in parts():
-                held = part.held_out_mask(held_out, seed)
+                if settings.undecided:
+                    part = part.select(draw.random(len(part)) < 1 - np.square(part.label))
+                held = part.held_out_mask(held_out, settings.seed)
                 for rows in blocks_of(len(part)):
                     block = rows_of(part.positions, rows)
                     active = relations_of(learning, learning.features.values(block))
@@ -273,7 +283,7 @@ def fit_network(
         spare = (0, 0), (0, 0), (0, hidden - known)
         output = np.pad(prior.network.output.reshape(phases, 2, known), spare).reshape(phases, 2 * hidden)
     network = Network(weights, first, output)
-    rows = _Rows(parts, learning, held_out, settings.seed, progress)
+    rows = _Rows(parts, learning, held_out, settings, progress)
     layer = _Layer(rows, network, bias, jobs)
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))
     checkpoint = None

@@ -281,7 +281,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
             return
         lines = [line for line in found.lines if not (settings.quiet and line.goes_on)][: len(fit)]
         follow(rules, position, np.array([line.move for line in lines], np.int32), settings.quiet, legal, after, fit)
-        for place in np.flatnonzero(fit[: len(lines)]):
+        for place in np.flatnonzero(fit[: len(lines)]).tolist():
             positions.append(position_at(after, place))
             facts.append((-lines[place].score, row, distance + 1, Origin.SUCCESSOR))
 

@@ -45,8 +45,8 @@ def positions() -> Positions:
     return evolve(Positions.from_positions(GAME, found, np.tanh(pawns / 4)), record=np.array(games))
 
 
-def fitted(positions: Positions, passes: int = 6, **how: object) -> NetworkTraining:
-    settings = NetworkSettings(hidden=8, passes=passes, seed=3)
+def fitted(positions: Positions, passes: int = 6, undecided: bool = False, **how: object) -> NetworkTraining:
+    settings = NetworkSettings(hidden=8, passes=passes, seed=3, undecided=undecided)
     return fit_network(parts_of(positions), CHESS, settings, **how)  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ def test_gradients_are_those_of_differences(positions: Positions) -> None:
     some = evolve(positions, weight=np.linspace(0.5, 2, len(positions))).select(slice(0, 200))
     start = random_network(CHESS, 3)
     assert start.network is not None
-    rows = fits._Rows(parts_of(some), CHESS, 0.0, 0, SILENT)
+    rows = fits._Rows(parts_of(some), CHESS, 0.0, NetworkSettings(), SILENT)
     layer = fits._Layer(rows, start.network, start.bias, 2)
     everything = np.arange(len(some))
     layer.error(everything, learns=True)
@@ -90,6 +90,20 @@ def test_threads_change_nothing_and_a_seed_gives_the_same(positions: Positions) 
         np.testing.assert_array_equal(one, other)
 
 
+def test_what_is_undecided_is_kept_and_what_is_decided_left_out(positions: Positions) -> None:
+    decided = np.abs(positions.label) > 0.5
+    assert 0.1 < decided.mean() < 0.9
+    label = np.where(decided, np.sign(positions.label), 0).astype(np.float32)
+    drawn = fitted(evolve(positions, label=label), undecided=True)
+    alone = fitted(evolve(positions, label=label).select(~decided))
+    assert drawn.evaluation.network is not None
+    assert alone.evaluation.network is not None
+    np.testing.assert_array_equal(drawn.evaluation.network.weights, alone.evaluation.network.weights)
+    half = evolve(positions, label=np.full(len(positions), 0.5, np.float32))
+    share = fitted(half, passes=1, undecided=True, held_out=0.0).results[0].training_weight / len(positions)
+    assert share == pytest.approx(0.75, abs=0.05)
+
+
 def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fitted(positions)
     save = FileCheckpoint.save
@@ -121,7 +135,7 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     assert [each.name for each in tmp_path.iterdir()] == ["layer.npz"]
     loaded = LinearEvaluation.load(path)
     assert loaded.link == LOGISTIC
-    assert loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0)"
+    assert loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0, undecided=False)"
     told: list[NetworkTraining] = []
     before = np.mean((first.predict(positions) - (1 + positions.label) / 2)[~positions.held_out_mask(0.05, 0)] ** 2)
     for hidden in (8, 11):
@@ -129,7 +143,7 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
         np.testing.assert_allclose(told[-1].results[0].training_errors[0], before, rtol=1e-4)
     with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by --method network"):
         fit(positions, prior=str(path))
-    with pytest.raises(BadInputError, match="hidden units are fitted by --method network"):
+    with pytest.raises(BadInputError, match="fitted by --method network"):
         fit(positions, hidden=9)
     with pytest.raises(BadInputError, match="no evaluation by a hidden layer of at most 7 units alone"):
         fit(positions, method="network", hidden=7, prior=str(path))
