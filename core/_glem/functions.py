@@ -189,6 +189,7 @@ def fit(
     method: str = "conjugate",
     hidden: int = 128,
     undecided: bool = False,
+    prior_share: float = 0.0,
     iterations: int | None = None,
     link: str = "identity",
     l2: float = 25.0,
@@ -240,6 +241,8 @@ def fit(
     undecided
         Fit it to a part of the positions that leaves out most of those that are all but won or lost
         (:class:`~glem.core.fitting.network.NetworkSettings`).
+    prior_share
+        Share of the prior's weights in those of that layer.
     iterations
         Most iterations; None for 60, 250 for descent, 12 passes for a network.
     link
@@ -300,8 +303,8 @@ def fit(
         patterns = patterns or "none"
     if before is not None and before.network is not None and method != NETWORK:
         raise BadInputError("a prior with a hidden layer is fitted by --method network")
-    if (hidden, undecided) != (NetworkSettings().hidden, False) and method != NETWORK:
-        raise BadInputError("hidden units, by undecided positions or all, are fitted by --method network")
+    if (hidden, undecided, prior_share) != (NetworkSettings().hidden, False, 0) and method != NETWORK:
+        raise BadInputError("hidden units, and what belongs to them, are fitted by --method network")
     told = {
         "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
         "labels": source.label_kind,
@@ -310,7 +313,7 @@ def fit(
         unknown = (patterns, configurations, baseline, link, count_rules, all_active, l2, smoothing, minimum_matches)
         if unknown != (None, None, None, "identity", False, False, 25.0, 0.25, 75):
             raise BadInputError("--method network knows no terms beside its hidden layer, and no penalty")
-        network = NetworkSettings(hidden, iterations or 12, seed, undecided)
+        network = NetworkSettings(hidden, iterations or 12, seed, undecided, prior_share)
         told |= {"fitter": repr(network), "validation": f"{held_out:g} of the games, seed {seed}", **(provenance or {})}
         if before is not None:
             told["prior"] = prior

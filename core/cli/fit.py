@@ -54,6 +54,12 @@ class _Fit(options.Command):
 )
 @options.count("--hidden", 128, "Units of the hidden layer.", most=4096)
 @options.flag("--undecided", "Fit the hidden layer to fewer of the positions that are all but won or lost.")
+@options.option(
+    "--prior-share",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Share of the prior's weights in those of the fitted hidden layer.",
+)
 @options.iterations(None, "; by default 60, 250 for descent, 12 passes for a network")
 @options.choice(
     "--link", ["identity", "sigmoid", "logistic"], "Link function; `logistic` turns labels into 0.9, 0.5 and 0.1."

@@ -117,18 +117,24 @@ class NetworkSettings:
         Take a position of label y with the chance 1 - y^2 alone, by which the variance of its result falls short of
         that of an even one's. The moves that a search looks at are mistakes for the most part, and a layer that must
         tell won positions from each other has fewer units for those where a game is decided.
+    prior_share
+        Share of the prior's weights in those of the result, 0 to 1: a mean of both layers is better than either where
+        the new positions do not tell all (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
     """
 
     hidden: int = 128
     passes: int = 12
     seed: int = 0
     undecided: bool = False
+    prior_share: float = 0.0
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.hidden <= 1 << 12 or self.passes < 1:
             raise BadInputError(
                 f"a hidden layer has 1 to 4,096 units, {self.hidden} and {self.passes} passes are asked for"
             )
+        if not 0 <= self.prior_share <= 1:
+            raise BadInputError(f"the share of the prior's weights is {self.prior_share:g}, expected 0 to 1")
 
 
 @define(frozen=True, eq=False)
@@ -274,7 +280,11 @@ def fit_network(
     weights, first = generator.normal(0, 0.1, (relations, hidden)), np.full(hidden, 0.4)
     output: NDArray[Any] = generator.normal(0, 0.05, (phases, hidden))
     bias = np.zeros(phases, np.float32)
-    if prior is not None:
+    known = 0
+    if prior is None:
+        if settings.prior_share:
+            raise BadInputError("there is no prior to have a share of the weights")
+    else:
         if prior.network is None or prior.network.bias.size > hidden or prior.terms:
             raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units alone")
         # Further units are worth nothing at first.
@@ -285,6 +295,7 @@ def fit_network(
     network = Network(weights, first, output)
     rows = _Rows(parts, learning, held_out, settings, progress)
     layer = _Layer(rows, network, bias, jobs)
+    begun_with = [array.copy() for array in layer.arrays]
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))
     checkpoint = None
     if work is not None:
@@ -317,6 +328,12 @@ def fit_network(
             task.note(f"root mean square error {curves[0][-1] ** 0.5:.4f}")
             if checkpoint is not None:
                 checkpoint.save(layer.state | {"training_errors": curves[0], "held_out_errors": curves[1]})
+    for array, began in zip(layer.arrays, begun_with, strict=True):
+        # Further units lose of their output alone: what they began with is no knowledge.
+        own = slice(known if array.shape[-1] == hidden else None)
+        array[..., own] += np.float32(settings.prior_share) * (began - array)[..., own]
+    if settings.prior_share:
+        curves[1][-1] = layer.error(rows.held) / held
     fitted_weights, *others, offset = layer.arrays
     network = Network(fitted_weights[:-1], *others)
     evaluation = LinearEvaluation(learning, offset[:, 0], LOGISTIC, network=network, provenance=provenance or {})

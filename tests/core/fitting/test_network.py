@@ -135,12 +135,29 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     assert [each.name for each in tmp_path.iterdir()] == ["layer.npz"]
     loaded = LinearEvaluation.load(path)
     assert loaded.link == LOGISTIC
-    assert loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0, undecided=False)"
+    assert (
+        loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0, undecided=False, prior_share=0.0)"
+    )
     told: list[NetworkTraining] = []
     before = np.mean((first.predict(positions) - (1 + positions.label) / 2)[~positions.held_out_mask(0.05, 0)] ** 2)
     for hidden in (8, 11):
         fit(positions, method="network", hidden=hidden, iterations=3, prior=str(path), observe=told.append)  # type: ignore[arg-type]
         np.testing.assert_allclose(told[-1].results[0].training_errors[0], before, rtol=1e-4)
+    shares = [
+        fit(
+            positions, prior_share=share, prior=str(path), observe=told.append, method="network", hidden=8, iterations=3
+        )  # type: ignore[arg-type]
+        for share in (0, 0.25, 1)
+    ]
+    layers = [each.network.arrays if each.network is not None else () for each in (first, *shares)]
+    for began, whole, mixed, kept in zip(*layers, strict=True):
+        np.testing.assert_allclose(kept, began, atol=1e-6)
+        np.testing.assert_allclose(mixed, 0.25 * began + 0.75 * whole, atol=1e-5)
+    assert told[-1].results[0].held_out_errors[-1] == pytest.approx(told[-1].results[0].held_out_errors[0])
+    with pytest.raises(BadInputError, match="there is no prior to have a share"):
+        fit(positions, method="network", hidden=8, prior_share=0.5)
+    with pytest.raises(BadInputError, match="is 2, expected 0 to 1"):
+        NetworkSettings(prior_share=2)
     with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by --method network"):
         fit(positions, prior=str(path))
     with pytest.raises(BadInputError, match="fitted by --method network"):
