@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,15 +139,15 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     assert (
         loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0, undecided=False, prior_share=0.0)"
     )
-    told: list[NetworkTraining] = []
+    told: list[Any] = []
     before = np.mean((first.predict(positions) - (1 + positions.label) / 2)[~positions.held_out_mask(0.05, 0)] ** 2)
     for hidden in (8, 11):
-        fit(positions, method="network", hidden=hidden, iterations=3, prior=str(path), observe=told.append)  # type: ignore[arg-type]
+        fit(positions, method="network", hidden=hidden, iterations=3, prior=str(path), observe=told.append)
         np.testing.assert_allclose(told[-1].results[0].training_errors[0], before, rtol=1e-4)
     shares = [
         fit(
             positions, prior_share=share, prior=str(path), observe=told.append, method="network", hidden=8, iterations=3
-        )  # type: ignore[arg-type]
+        )
         for share in (0, 0.25, 1)
     ]
     layers = [each.network.arrays if each.network is not None else () for each in (first, *shares)]
