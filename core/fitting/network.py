@@ -281,10 +281,9 @@ def fit_network(
     output: NDArray[Any] = generator.normal(0, 0.05, (phases, hidden))
     bias = np.zeros(phases, np.float32)
     known = 0
-    if prior is None:
-        if settings.prior_share:
-            raise BadInputError("there is no prior to have a share of the weights")
-    else:
+    if prior is None and settings.prior_share:
+        raise BadInputError("there is no prior to have a share of the weights")
+    if prior is not None:
         if prior.network is None or prior.network.bias.size > hidden or prior.terms:
             raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units alone")
         # Further units are worth nothing at first.
@@ -328,11 +327,11 @@ def fit_network(
             task.note(f"root mean square error {curves[0][-1] ** 0.5:.4f}")
             if checkpoint is not None:
                 checkpoint.save(layer.state | {"training_errors": curves[0], "held_out_errors": curves[1]})
-    for array, began in zip(layer.arrays, begun_with, strict=True):
-        # Further units lose of their output alone: what they began with is no knowledge.
-        own = slice(known if array.shape[-1] == hidden else None)
-        array[..., own] += np.float32(settings.prior_share) * (began - array)[..., own]
     if settings.prior_share:
+        for array, began in zip(layer.arrays, begun_with, strict=True):
+            # Further units lose of their output alone: what they began with is no knowledge.
+            own = slice(known if array.shape[-1] == hidden else None)
+            array[..., own] += np.float32(settings.prior_share) * (began - array)[..., own]
         curves[1][-1] = layer.error(rows.held) / held
     fitted_weights, *others, offset = layer.arrays
     network = Network(fitted_weights[:-1], *others)

@@ -155,6 +155,15 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
         np.testing.assert_allclose(kept, began, atol=1e-6)
         np.testing.assert_allclose(mixed, 0.25 * began + 0.75 * whole, atol=1e-5)
     assert told[-1].results[0].held_out_errors[-1] == pytest.approx(told[-1].results[0].held_out_errors[0])
+    grown = [
+        fit(positions, prior_share=share, prior=str(path), method="network", hidden=11, iterations=3).network
+        for share in (0, 0.25)
+    ]
+    assert grown[0] is not None
+    assert grown[1] is not None
+    np.testing.assert_array_equal(grown[1].weights[:, 8:], grown[0].weights[:, 8:])
+    further = [layer.output.reshape(-1, 2, 11)[..., 8:] for layer in grown if layer is not None]
+    np.testing.assert_allclose(further[1], 0.75 * further[0], atol=1e-6)
     with pytest.raises(BadInputError, match="there is no prior to have a share"):
         fit(positions, method="network", hidden=8, prior_share=0.5)
     with pytest.raises(BadInputError, match="is 2, expected 0 to 1"):
