@@ -41,6 +41,9 @@ def command(
 
     Where the game can tell how many moves are left at most, a second table has the errors by their number.
 
+    Labels of winning chances are 0.9 for what is won and 0.1 for what is lost, as fits take them, but 1 and 0 where an
+    EVALUATION has a hidden layer.
+
     Every position counts with its weight; that of a merged one is the number of equal positions.
 
     The positions are read in chunks: memory does not grow with their number, but for the values of -o.
@@ -66,6 +69,8 @@ def command(
         raise BadInputError(f"the models have different units, evaluate them apart: {', '.join(sorted(units))}")
     first = next(iter(evaluations.values()))
     learning = first.learning
+    # Of evaluations that are fitted to different labels, all are compared with those of the hidden layers.
+    judge = next((each for each in evaluations.values() if each.network is not None), first)
     by_phase = {model: ErrorSums(len(learning.phases)) for model in models}
     by_moves = {model: ErrorSums() for model in models} if "plies_left" in game.search_rules else {}
     choices: list[list[Any]] = []
@@ -76,7 +81,7 @@ def command(
         for chunk in stream_scored(game, positions, format=file_format, skip_bad=skip_bad, notes=notes):
             count, has_choices = count + len(chunk), chunk.label_kind == CHOICES
             task.note(f"{count:,} positions")
-            label = first.labels_of(chunk.label)
+            label = judge.labels_of(chunk.label)
             phase = learning.phases.of(chunk.positions)
             moves = plies_left_of(game, chunk.positions) if by_moves else phase
             values = []

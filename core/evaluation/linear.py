@@ -330,8 +330,13 @@ class LinearEvaluation:
         return "winning chance" if self.link == LOGISTIC else self.learning.label_unit
 
     def labels_of(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Labels to compare values with: the scores, or winning chances for them under the logistic link."""
-        return result_labels(scores, self.learning.game.score_bounds) if self.link == LOGISTIC else scores
+        """Labels to compare values with: the scores, or winning chances for them under the logistic link.
+
+        They are those that the evaluation was fitted to: hidden layers take whole winning chances, others 0.1 to 0.9.
+        """
+        if self.link != LOGISTIC:
+            return scores
+        return result_labels(scores, self.learning.game.score_bounds, most=0.9 if self.network is None else 1)
 
     def final_values(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Values of finished positions among those of others: the scores where these tell by how much a game is won.

@@ -82,11 +82,13 @@ def link_of(name: str, bound: float | None = None) -> Link:
     raise BadInputError(f"there is no link {name!r}; there are: {', '.join(LINKS)}")
 
 
-def result_labels(scores: NDArray[np.floating], bounds: tuple[float, float]) -> NDArray[np.float32]:
+def result_labels(
+    scores: NDArray[np.floating], bounds: tuple[float, float], most: float = 0.9
+) -> NDArray[np.float32]:
     """Labels for the logistic link: 0.9 for a won position, 0.5 for a draw, 0.1 for a lost one (GLEM, section 5.1).
 
     With 1 and 0 an optimal weight vector need not exist: a weight that only ever wins would grow without end. Where
-    only results count, a score between them is an expected one, and its winning chance the label, no more than 0.9.
+    only results count, a score between them is an expected one, and its winning chance the label, no more than `most`.
 
     Parameters
     ----------
@@ -94,6 +96,8 @@ def result_labels(scores: NDArray[np.floating], bounds: tuple[float, float]) -> 
         From the side to move's view; nan stays nan.
     bounds
         Least and greatest final score of the game.
+    most
+        Label of a won position; 1 for what is not fitted to an optimum, as hidden layers are not.
     """
     results = scores if max(map(abs, bounds)) <= 1 else np.sign(scores)
-    return np.asarray(np.clip(0.5 + 0.5 * results, 0.1, 0.9), np.float32)
+    return np.asarray(np.clip(0.5 + 0.5 * results, 1 - most, most), np.float32)

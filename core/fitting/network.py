@@ -17,7 +17,7 @@ from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.links import LOGISTIC, result_labels
 from glem.core.evaluation.network import Network, relations_of, write_view
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.learning import Learning
@@ -172,7 +172,7 @@ class _Rows:
                 for rows in blocks_of(len(part)):
                     block = rows_of(part.positions, rows)
                     active = relations_of(learning, learning.features.values(block))
-                    target = (1 + np.clip(part.label[rows], -1, 1)) / 2
+                    target = result_labels(part.label[rows], learning.game.score_bounds, most=1)
                     found.append((active, learning.phases.of(block), target, part.weight[rows], held[rows]))
                     task.advance(len(active))
         if not any(len(active) for active, *_ in found):

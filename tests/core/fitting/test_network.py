@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.named import load_value
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
@@ -20,12 +21,14 @@ from glem.core.fitting.discriminants.by_phase import parts_of
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.fitting.network import NetworkSettings, NetworkTraining, fit_network
+from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT
 from glem.functions import fit
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
+from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.linear_evaluations import random_network
 from tests.core.labelling.labelling_examples import some_positions
 from tests.oracles.chess_boards import random_game
@@ -176,6 +179,19 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
         fit(positions, method="network", hidden=7, prior=str(path))
     with pytest.raises(BadInputError, match="knows no terms beside its hidden layer"):
         fit(positions, method="network", link="logistic")
+
+
+def test_errors_are_those_of_whole_winning_chances(positions: Positions, tmp_path: Path, terminal: Terminal) -> None:
+    layer, rows = tmp_path / "layer.npz", tmp_path / "rows.parquet"
+    evolve(random_network(CHESS, 6), link=LOGISTIC).save(layer)
+    write_positions(rows, positions)
+    values = {name: load_value(name, GAME).predict(positions) for name in (str(layer), "default")}
+    whole, within = (1 + positions.label) / 2, ((1 + positions.label) / 2).clip(0.1, 0.9)
+    assert (whole != within).any()
+    for names, target in (("default", str(layer)), whole), (("default",), within):
+        told = terminal.json("evaluate", *names, rows)["rmse"]
+        for name in names:
+            assert told[name][-1] == pytest.approx(np.sqrt(np.mean((values[name] - target) ** 2)), rel=1e-4)
 
 
 def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
