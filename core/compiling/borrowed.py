@@ -21,7 +21,7 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
-from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.forwarding import compiled_as
 from glem.core.errors import GlemError
 
 _SLOT_BYTES = 8
@@ -127,9 +127,6 @@ def _unbox_borrowed(_kind: Any, value: Any, context: Any) -> Any:
     return NativeValue(pointer)
 
 
-# ------------------------------------------------------------------------------------------- attributes
-
-
 def _field_type(kind: Any) -> Any:
     if isinstance(kind, types.BaseNamedTuple):
         return BorrowedType(kind)
@@ -158,9 +155,6 @@ def _load_attribute(context: Any, builder: Any, kind: Any, block: Any, name: str
     # No kernel writes the block: LLVM may keep what it has loaded, whatever is stored in between.
     value.set_metadata("invariant.load", builder.module.add_metadata([]))
     return value
-
-
-# ------------------------------------------------------------------------------------------- items
 
 
 def item_pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
@@ -206,9 +200,6 @@ def _store_item(context: Any, builder: Any, kind: Any, arguments: Any) -> Any:
     return context.get_dummy_value()
 
 
-# ------------------------------------------------------------------------------------------- shared flags
-
-
 def load_shared(array: Any, place: int) -> Any:
     """Read an item that another thread may write at any time: compiled code reads it anew at every call."""
     return array[place]
@@ -226,6 +217,4 @@ def _load_atomically(_typing_context: Any, array: Any, _place: Any) -> Any:
     return array.dtype(array, types.intp), generate
 
 
-@overload_of(load_shared)
-def _overload_load_shared(array: Any, place: Any) -> Any:
-    return lambda array, place: _load_atomically(array, place)
+compiled_as(_load_atomically)(load_shared)

@@ -137,9 +137,6 @@ def _import_without_scipy() -> None:
         setattr(linalg, _LOOK, look)
 
 
-# --------------------------------------------------------------------------------------------- dispatcher
-
-
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     return function(*arguments, **named)
 

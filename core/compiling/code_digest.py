@@ -38,9 +38,6 @@ def plain(function: Any) -> Any:
     return getattr(function, "py_func", function)
 
 
-# -------------------------------------------------------------------------------------------- sources
-
-
 def _source_file(name: str) -> Path | None:
     """File of a module's Python source, found without importing anything."""
     module = sys.modules.get(name)
@@ -142,9 +139,6 @@ def _digest_of_sources(modules: frozenset[str]) -> str:
             pending.extend(entry[1])
     text = "".join(f"{name}={seen[name]};" for name in sorted(seen))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-# ------------------------------------------------------------------------------- functions and constants
 
 
 def named_globals(code: python_types.CodeType) -> set[str]:

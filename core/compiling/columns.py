@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.forwarding import compiled_as
 
 T = TypeVar("T")
 
@@ -75,11 +75,5 @@ def _store_position(_typing_context: Any, columns: Any, _row: Any, position: Any
     return types.none(columns, types.intp, position), generate
 
 
-@overload_of(position_at)
-def _overload_position_at(columns: Any, row: Any) -> Any:
-    return lambda columns, row: _position_at(columns, row)
-
-
-@overload_of(store_position)
-def _overload_store_position(columns: Any, row: Any, position: Any) -> Any:
-    return lambda columns, row, position: _store_position(columns, row, position)
+compiled_as(_position_at)(position_at)
+compiled_as(_store_position)(store_position)

@@ -188,10 +188,10 @@ def _are_types(arguments: tuple[Any, ...]) -> bool:
     return any(isinstance(key, tuple) and all(isinstance(each, types.Type) for each in key) for key in arguments)
 
 
-_CALLERS = {Path(__file__).with_name(name) for name in ("operations.py", "columns.py")}
+_CALLER = Path(__file__).with_name("columns.py")
 
 
 def _passes_on(file: Path) -> bool:
     """Whether a place in numba's account is one that only calls the code in question."""
     full = file.resolve()
-    return full.is_relative_to(Path(numba.__file__).parent) or full in _CALLERS
+    return full.is_relative_to(Path(numba.__file__).parent) or full == _CALLER

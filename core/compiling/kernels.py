@@ -30,7 +30,7 @@ import time
 import types as python_types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numba
 import numpy as np
@@ -47,6 +47,7 @@ from glem.core.compiling.failures import (
     give_way_to_plain_form,
     note_failures,
 )
+from glem.core.compiling.forwarding import F, compiled_as, is_primitive, primitive
 
 _LINKING_FITS = {(0, minor) for minor in range(63, 69)}
 """Versions of numba whose compiler the linking is known to fit."""
@@ -65,13 +66,10 @@ if LINKS:
 ONE, ZERO = np.uint64(1), np.uint64(0)
 """What boards of 64 bits are shifted and compared with."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _lock = threading.RLock()
 _compiled: dict[Callable[..., Any], Any] = {}
 _inlined: set[Callable[..., Any]] = set()
 _kept: set[Callable[..., Any]] = set()
-_primitives: set[Callable[..., Any]] = set()
 
 _CACHE_ENTRY = re.compile(r"\w+-[0-9a-f]{16}(-[a-z0-9.+]+)*")
 _UNUSED_CACHE_DAYS = 30
@@ -179,7 +177,7 @@ def compiled(function: F) -> F:
         :class:`~glem.core.compiling.operations.Operations` value, the plain function runs instead, with one
         :class:`PlainRulesWarning`. Under ``NUMBA_DISABLE_JIT=1`` it is the plain function.
     """
-    if not isinstance(function, python_types.FunctionType) or function in _primitives or numba.config.DISABLE_JIT:
+    if not isinstance(function, python_types.FunctionType) or is_primitive(function) or numba.config.DISABLE_JIT:
         return function  # pyright: ignore[reportReturnType]  # narrowed to what it cannot name
     with _lock:
         known = _compiled.get(function)
@@ -255,14 +253,6 @@ def overload_of(stub: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
-def primitive(function: F) -> F:
-    """Mark a plain function that numba knows by an overload, so that :func:`compiled` leaves its name alone."""
-    _primitives.add(function)
-    return function
-
-
-# ---------------------------------------------------------------------------------------------- bits
-
 _MASK = (1 << 64) - 1
 
 
@@ -295,17 +285,20 @@ _cttz = _unary_intrinsic("llvm.cttz.i64", _DEFINED_FOR_ZERO)
 _ctlz = _unary_intrinsic("llvm.ctlz.i64", _DEFINED_FOR_ZERO)
 
 
+@compiled_as(_popcount)
 def popcount(word: np.uint64) -> int:
     """Count the set bits of a 64-bit word."""
     return int(word).bit_count()
 
 
+@compiled_as(_cttz)
 def trailing_zeros(word: np.uint64) -> int:
     """Index of the lowest set bit, 0 to 63; 64 for zero."""
     value = int(word)
     return (value & -value).bit_length() - 1 if value else 64
 
 
+@compiled_as(_ctlz)
 def leading_zeros(word: np.uint64) -> int:
     """Count the zero bits above the highest set bit; 64 for zero."""
     return 64 - int(word).bit_length()
@@ -341,21 +334,6 @@ def _moved(word: np.uint64, mask: np.uint64, gathers: bool) -> np.uint64:
         place <<= ONE
         mask ^= low
     return moved
-
-
-@overload_of(popcount)
-def _overload_popcount(word: Any) -> Any:
-    return lambda word: _popcount(np.uint64(word))
-
-
-@overload_of(trailing_zeros)
-def _overload_trailing_zeros(word: Any) -> Any:
-    return lambda word: _cttz(np.uint64(word))
-
-
-@overload_of(leading_zeros)
-def _overload_leading_zeros(word: Any) -> Any:
-    return lambda word: _ctlz(np.uint64(word))
 
 
 @overload_of(mix)
@@ -404,17 +382,6 @@ _pext = _binary_intrinsic("llvm.x86.bmi.pext.64")
 _pdep = _binary_intrinsic("llvm.x86.bmi.pdep.64")
 
 
-@overload_of(pext)
-def _overload_pext(word: Any, mask: Any) -> Any:
-    if HAS_FAST_PEXT:
-        return lambda word, mask: _pext(np.uint64(word), np.uint64(mask))
-    moved = compiled(_moved)
-    return lambda word, mask: moved(np.uint64(word), np.uint64(mask), True)
-
-
-@overload_of(pdep)
-def _overload_pdep(word: Any, mask: Any) -> Any:
-    if HAS_FAST_PEXT:
-        return lambda word, mask: _pdep(np.uint64(word), np.uint64(mask))
-    moved = compiled(_moved)
-    return lambda word, mask: moved(np.uint64(word), np.uint64(mask), False)
+if HAS_FAST_PEXT:
+    compiled_as(_pext)(pext)
+    compiled_as(_pdep)(pdep)

@@ -211,9 +211,6 @@ def _name_for_numba() -> Any:
     return [].append
 
 
-# ------------------------------------------------------------------------------------------------ kept on disk
-
-
 class _TranslationCacheImplementation(CompileResultCacheImpl):  # type: ignore[misc]
     """How translated functions are read."""
 

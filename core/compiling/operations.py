@@ -15,13 +15,16 @@ from types import FunctionType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import types
 from numba.core.datamodel import models
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.np.numpy_support import from_dtype
 
 from glem.core.compiling.code_digest import code_digest, plain
 from glem.core.compiling.failures import refuse_function, uncompilable_reason
-from glem.core.compiling.kernels import compiled, keep_translation, overload_of
+from glem.core.compiling.forwarding import Callee, forward
+from glem.core.compiling.kernels import compiled, keep_translation
 from glem.core.compiling.plain_python import CarriesFunctions
 from glem.core.errors import PluginError
 
@@ -154,16 +157,16 @@ def generic_operation(stub: Callable[..., Any]) -> Callable[..., Any]:
     """Turn a stub ``name(operations, ...)`` into a generic operation; its body is what runs in plain Python."""
     name = stub.__name__
 
-    @overload_of(stub)
-    def _overload_generic(operations: Any, *arguments: Any) -> Any:
+    def choose(operations: Any, *_: Any) -> Callee | None:
         function = _function_of(operations, name)
-        return None if function is None else lambda operations, *arguments: function(*arguments)
+        return None if function is None else Callee(function, first=1)
 
+    forward(stub, choose)
     return stub
 
 
 def by_presence(
-    operation: str, present: Callable[..., Any], absent: Callable[..., Any], kind: Callable[[Any], Any]
+    operation: str, present: Callable[..., Any] | int, absent: Callable[..., Any] | int, kind: Any
 ) -> Callable[..., Any]:
     """Make a dual function ``(operations, ...)`` that does one of two things, chosen when it is compiled.
 
@@ -172,20 +175,21 @@ def by_presence(
     operation
         Decides by whether the operations have it.
     present, absent
-        Dual functions or generic operations of the same arguments.
+        Dual functions or generic operations of the same arguments, or what such a function would always give.
     kind
-        Type of the result, to which either is converted, or a function that leaves it as it is.
+        Type of the result, to which either is converted; None leaves it as it is.
     """
 
     def chosen(operations: Any, *arguments: Any) -> Any:
-        return kind((present if operation in operations else absent)(operations, *arguments))
+        function = present if operation in operations else absent
+        result = function(operations, *arguments) if callable(function) else function
+        return result if kind is None else kind(result)
 
-    @overload_of(chosen)
-    def _overload_chosen(operations: Any, *arguments: Any) -> Any:
-        function = compiled(present if has_operation(operations, operation) else absent)
-        convert = compiled(kind)
-        return lambda operations, *arguments: convert(function(operations, *arguments))
+    def choose(operations: Any, *_: Any) -> Callee:
+        function: Any = present if has_operation(operations, operation) else absent
+        return Callee(compiled(function), kind=None if kind is None else from_dtype(np.dtype(kind)))
 
+    forward(chosen, choose)
     return chosen
 
 

@@ -63,9 +63,6 @@ def vectors_for(bits: int) -> int:
     return max(1, -(-bits // (VECTOR_WORDS * 64)))
 
 
-# ------------------------------------------------------------------------------------------ building blocks
-
-
 def _row_pointer(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())

@@ -56,6 +56,7 @@ so that an absent one costs nothing. All are dual functions; scores are from the
     that is about to make it a draw. Elsewhere it is the hash key.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,58 +89,34 @@ OPTIONAL_OPERATIONS = (
 )
 
 
-@generic_operation
-def tactical_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
-    """Write the moves for quiescence; the complement of the count where standing still is no choice."""
-    return int(rules["tactical_moves"](position, moves, start))
+def _operation(name: str, kind: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+    """Make the generic operation ``(rules, ...)`` of that name; ``kind`` is what its plain form returns."""
+
+    def ask(rules: Operations, *arguments: Any) -> Any:
+        found = rules[name](*arguments)
+        return found if kind is None else kind(found)
+
+    ask.__name__ = name
+    return generic_operation(ask)
 
 
-@generic_operation
-def checking_moves(rules: Operations, position: Any, moves: Any, start: int) -> int:
-    """Write the moves that quiescence tries besides at its first ply."""
-    return int(rules["checking_moves"](position, moves, start))
-
-
-@generic_operation
-def extension(rules: Operations, before: Any, move: int, after: Any) -> int:
-    """Plies by which a move is searched deeper."""
-    return int(rules["extension"](before, move, after))
-
-
-@generic_operation
-def move_order(rules: Operations, position: Any, move: int, after: Any) -> int:
-    """Hint for the order of moves, greater for better ones."""
-    return int(rules["move_order"](position, move, after))
-
-
-@generic_operation
-def move_hint(rules: Operations, position: Any, move: int) -> int:
-    """Hint for the order of moves, without the position after the move."""
-    return int(rules["move_hint"](position, move))
-
-
-@generic_operation
-def must_move(rules: Operations, position: Any) -> bool:
-    """Whether the side to move cannot stand still."""
-    return bool(rules["must_move"](position))
-
-
-@generic_operation
-def no_moves_score(rules: Operations, position: Any) -> int:
-    """Score a position without moves."""
-    return int(rules["no_moves_score"](position))
-
-
-@generic_operation
-def reversible_plies(rules: Operations, position: Any) -> int:
-    """How many plies back an equal position may lie."""
-    return int(rules["reversible_plies"](position))
-
-
-@generic_operation
-def plies_left(rules: Operations, position: Any) -> int:
-    """Upper bound on the moves left, forced passes excluded."""
-    return int(rules["plies_left"](position))
+tactical_moves = _operation("tactical_moves", int)
+checking_moves = _operation("checking_moves", int)
+extension = _operation("extension", int)
+move_order = _operation("move_order", int)
+move_hint = _operation("move_hint", int)
+must_move = _operation("must_move", bool)
+no_moves_score = _operation("no_moves_score", int)
+reversible_plies = _operation("reversible_plies", int)
+plies_left = _operation("plies_left", int)
+is_drawn = _operation("is_drawn", bool)
+null_move = _operation("null_move")
+can_pass = _operation("can_pass", bool)
+is_quiet = _operation("is_quiet", bool)
+gain = _operation("gain", int)
+is_losing = _operation("is_losing", bool)
+progress = _operation("progress", int)
+table_key = _operation("table_key")
 
 
 def _write_plies_left(rules: Any, columns: Any, count: Any, left: Any) -> None:
@@ -155,79 +132,8 @@ def plies_left_of(game: Game, positions: Any) -> NDArray[np.int16]:
     return left
 
 
-@generic_operation
-def is_drawn(rules: Operations, position: Any) -> bool:
-    """Whether a rule that the moves do not show makes the position a draw."""
-    return bool(rules["is_drawn"](position))
-
-
-@generic_operation
-def null_move(rules: Operations, position: Any) -> Any:
-    """Position after the side to move has passed."""
-    return rules["null_move"](position)
-
-
-@generic_operation
-def can_pass(rules: Operations, position: Any) -> bool:
-    """Whether passing may stand for any move."""
-    return bool(rules["can_pass"](position))
-
-
-@generic_operation
-def is_quiet(rules: Operations, position: Any, move: int) -> bool:
-    """Whether a move changes little that a static score sees."""
-    return bool(rules["is_quiet"](position, move))
-
-
-@generic_operation
-def gain(rules: Operations, position: Any, move: int) -> int:
-    """Tell what a tactical move takes at once."""
-    return int(rules["gain"](position, move))
-
-
-@generic_operation
-def is_losing(rules: Operations, position: Any, move: int) -> bool:
-    """Whether the piece that a quiet move puts somewhere is lost there."""
-    return bool(rules["is_losing"](position, move))
-
-
-@generic_operation
-def progress(rules: Operations, position: Any) -> int:
-    """How near the end of a won position is, in hundredths of a pawn."""
-    return int(rules["progress"](position))
-
-
-@generic_operation
-def table_key(rules: Operations, position: Any) -> np.uint64:
-    """Key of a position in the table."""
-    return rules["table_key"](position)  # type: ignore[no-any-return]
-
-
-# --------------------------------------------------------------------------- with what stands for absent ones
-
-
-def _zero(rules: Any, *arguments: Any) -> int:
-    return 0
-
-
-def _most(rules: Any, *arguments: Any) -> int:
-    return 1 << 20
-
-
-def _one(rules: Any, *arguments: Any) -> int:
-    return 1
-
-
-def _minus_one(rules: Any, *arguments: Any) -> int:
-    return -1
-
-
 def _same(rules: Any, position: Any) -> Any:
     return position
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _hint_before_move(rules: Any, position: Any, move: Any, after: Any) -> Any:
@@ -242,58 +148,58 @@ def _gains(rules: Any, position: Any, move: Any) -> Any:
     return gain(rules, position, move) > 0
 
 
-extra_plies = by_presence("extension", extension, _zero, np.int64)
+extra_plies = by_presence("extension", extension, 0, np.int64)
 """Plies by which a move is searched deeper; 0 in a game without the operation."""
 
-hint = by_presence("move_hint", _hint_before_move, by_presence("move_order", move_order, _zero, np.int64), np.int64)
+hint = by_presence("move_hint", _hint_before_move, by_presence("move_order", move_order, 0, np.int64), np.int64)
 """The game's hint for the order of moves, from ``(rules, position, move, after)``; 0 in a game without one.
 
 ``after`` is looked at only where :data:`must_play_to_hint`.
 """
 
-must_play_to_hint = by_presence("move_hint", _zero, _one, bool)
+must_play_to_hint = by_presence("move_hint", 0, 1, bool)
 """Whether the hint needs the position after the move."""
 
-standing = by_presence("must_move", _may_stand, _minus_one, np.int64)
+standing = by_presence("must_move", _may_stand, -1, np.int64)
 """Whether the side to move may stand still, before tactical moves are written: 1, 0, or -1 where only they tell."""
 
-moves_of_quiescence = by_presence("tactical_moves", tactical_moves, _zero, np.int64)
+moves_of_quiescence = by_presence("tactical_moves", tactical_moves, 0, np.int64)
 """Moves that a static evaluation does not foresee, see :func:`tactical_moves`; none in a game without them."""
 
-moves_of_first_ply = by_presence("checking_moves", checking_moves, _zero, np.int64)
+moves_of_first_ply = by_presence("checking_moves", checking_moves, 0, np.int64)
 """Moves that quiescence tries besides at its first ply, see :func:`checking_moves`; none in a game without them."""
 
-is_over_at_leaf = by_presence("no_moves_score", _zero, is_over, bool)
+is_over_at_leaf = by_presence("no_moves_score", 0, is_over, bool)
 """Whether the game is over, asked without generating moves; False where only generating them tells."""
 
 score_without_moves = by_presence("no_moves_score", no_moves_score, final_score, np.int64)
 """Score of a position that has no moves, as a final score."""
 
-earlier_plies = by_presence("reversible_plies", reversible_plies, _zero, np.int64)
+earlier_plies = by_presence("reversible_plies", reversible_plies, 0, np.int64)
 """How many plies back an equal position may lie; 0 in a game without repetitions."""
 
-is_drawn_by_rule = by_presence("is_drawn", is_drawn, _zero, bool)
+is_drawn_by_rule = by_presence("is_drawn", is_drawn, 0, bool)
 """Whether a rule makes the position a draw; False in a game without such rules."""
 
-may_pass = by_presence("null_move", can_pass, _zero, bool)
+may_pass = by_presence("null_move", can_pass, 0, bool)
 """Whether a null move may be tried; False in a game without it."""
 
-passed = by_presence("null_move", null_move, _same, _unchanged)
+passed = by_presence("null_move", null_move, _same, None)
 """Position after a null move."""
 
-is_quiet_move = by_presence("is_quiet", is_quiet, _zero, bool)
+is_quiet_move = by_presence("is_quiet", is_quiet, 0, bool)
 """Whether a move may be reduced or left out; False in a game that does not tell."""
 
-gain_of_move = by_presence("gain", gain, _most, np.int64)
+gain_of_move = by_presence("gain", gain, 1 << 20, np.int64)
 """What a tactical move takes at once; too much to rule any out in a game that does not tell."""
 
-is_taking_move = by_presence("gain", _gains, _zero, bool)
+is_taking_move = by_presence("gain", _gains, 0, bool)
 """Whether a move that is not quiet takes anything; False in a game that does not tell."""
 
-is_losing_move = by_presence("is_losing", is_losing, _zero, bool)
+is_losing_move = by_presence("is_losing", is_losing, 0, bool)
 """Whether the piece that a quiet move puts somewhere is lost there; False in a game that does not tell."""
 
-known_progress = by_presence("progress", progress, _zero, np.int64)
+known_progress = by_presence("progress", progress, 0, np.int64)
 """How near the end of a won position is; 0 in a game that does not tell."""
 
 stored_key = by_presence("table_key", table_key, hash_key, np.uint64)

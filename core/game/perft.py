@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.columns import position_at, store_position
-from glem.core.compiling.kernels import compiled, overload_of
-from glem.core.compiling.operations import has_operation
+from glem.core.compiling.kernels import compiled
+from glem.core.compiling.operations import by_presence
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game, count_moves, legal_moves, play
 from glem.core.tasks.progress import SILENT, Progress
@@ -21,18 +21,12 @@ _SPLIT_PLIES = 3
 _LEAST_SPLIT_DEPTH = 7
 
 
-def _number_of_moves(rules: Any, position: Any, moves: Any, start: np.int64) -> Any:
-    """Count the legal moves, by listing them behind ``start`` where the game cannot do it otherwise."""
-    if "count_moves" in rules:
-        return count_moves(rules, position)
-    return legal_moves(rules, position, moves, start)
+def _counted(rules: Any, position: Any, moves: Any, start: Any) -> Any:
+    return count_moves(rules, position)
 
 
-@overload_of(_number_of_moves)
-def _overload_number_of_moves(rules: Any, position: Any, moves: Any, start: Any) -> Any:
-    if has_operation(rules, "count_moves"):
-        return lambda rules, position, moves, start: count_moves(rules, position)
-    return lambda rules, position, moves, start: legal_moves(rules, position, moves, start)
+_number_of_moves = by_presence("count_moves", _counted, legal_moves, np.int64)
+"""Count the legal moves, by listing them behind ``start`` where the game cannot do it otherwise."""
 
 
 def _count_leaves(
@@ -65,11 +59,11 @@ def _count_leaves(
             # One leaf at least: for a game with forced passes LLVM sees that who is stuck need not be asked.
             for row in range(last, end):
                 child = play(rules, position_at(columns, row), moves[row])
-                leaves += max(np.int64(_number_of_moves(rules, child, moves, end)), np.int64(1))
+                leaves += max(_number_of_moves(rules, child, moves, end), np.int64(1))
         else:
             for row in range(last, end):
                 child = play(rules, position_at(columns, row), moves[row])
-                leaves += np.int64(_number_of_moves(rules, child, moves, end))
+                leaves += _number_of_moves(rules, child, moves, end)
     return leaves
 
 
@@ -120,8 +114,6 @@ def perft(
         Run the plain Python rules instead of the compiled ones.
     jobs
         Number of threads; the count does not depend on it.
-    progress
-        Display of the work.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.forwarding import compiled_as
 
 _CLOCK_MONOTONIC = 1
 _BILLION = 1_000_000_000
@@ -34,6 +34,4 @@ def _read_clock(_typing_context: Any) -> Any:
     return types.int64(), generate
 
 
-@overload_of(monotonic_nanoseconds)
-def _overload_monotonic_nanoseconds() -> Any:
-    return lambda: _read_clock()
+compiled_as(_read_clock)(monotonic_nanoseconds)

@@ -35,8 +35,8 @@ from typing import Any
 import numpy as np
 
 from glem.core.compiling.borrowed import load_shared
-from glem.core.compiling.kernels import compiled, kept, overload_of
-from glem.core.compiling.operations import has_operation
+from glem.core.compiling.kernels import kept
+from glem.core.compiling.operations import by_presence
 from glem.core.features.evaluators import NULL_MOVE, search_phase, static_score, update
 from glem.core.game.game import hash_key, legal_moves, play
 from glem.core.game.optional_operations import (
@@ -244,22 +244,16 @@ def settle(
     return best
 
 
-def leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
-    """Score at depth 0."""
-    if "tactical_moves" in rules:
-        return settle(rules, evaluator, state, position, ply, alpha, beta, np.int64(1))
+def _settled(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
+    return settle(rules, evaluator, state, position, ply, alpha, beta, np.int64(1))
+
+
+def _unsettled(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
     return static_value(rules, evaluator, state, position, ply)
 
 
-@overload_of(leaf_value)
-def _overload_leaf_value(rules: Any, evaluator: Any, state: Any, position: Any, ply: Any, alpha: Any, beta: Any) -> Any:
-    if has_operation(rules, "tactical_moves"):
-        quiet = compiled(settle)
-        return lambda rules, evaluator, state, position, ply, alpha, beta: quiet(
-            rules, evaluator, state, position, ply, alpha, beta, np.int64(1)
-        )
-    static = compiled(static_value)
-    return lambda rules, evaluator, state, position, ply, alpha, beta: static(rules, evaluator, state, position, ply)
+leaf_value = by_presence("tactical_moves", _settled, _unsettled, np.int64)
+"""Score at depth 0."""
 
 
 def listed(rules: Any, state: Any, position: Any, start: Any) -> Any:
@@ -438,7 +432,7 @@ def negascout(
     if (depth <= np.int64(0) and not uses_table) or ply == np.int64(PLIES - 1):
         if ply > counters[AT.DEEPEST]:
             counters[AT.DEEPEST] = ply
-        return np.int64(leaf_value(rules, evaluator, state, position, ply, alpha, beta))
+        return leaf_value(rules, evaluator, state, position, ply, alpha, beta)
 
     table_move = np.int64(-1)
     known_score, known_bound, known_depth = np.int64(0), np.int64(0), np.int64(0)
@@ -466,7 +460,7 @@ def negascout(
     if depth <= np.int64(0):
         if ply > counters[AT.DEEPEST]:
             counters[AT.DEEPEST] = ply
-        score = np.int64(leaf_value(rules, evaluator, state, position, ply, alpha, beta))
+        score = leaf_value(rules, evaluator, state, position, ply, alpha, beta)
         if counters[AT.STOPPED] == 0:
             _store(state, key, ply, np.int64(0), score, table_move, alpha, beta)
         return score

@@ -26,15 +26,11 @@ def _occurred(state: Any, key: Any, ply: Any, reach: Any) -> bool:
     return False
 
 
-def _never(rules: Any, *arguments: Any) -> bool:
-    return False
-
-
 def _is_noted(rules: Any, state: Any, position: Any, ply: Any) -> Any:
     return _occurred(state, hash_key(rules, position), ply, earlier_plies(rules, position))
 
 
-is_repetition = by_presence("reversible_plies", _is_noted, _never, bool)
+is_repetition = by_presence("reversible_plies", _is_noted, False, bool)
 """Whether a position occurred before, with the same side to move, from ``(rules, state, position, ply)``.
 
 Notes its key.

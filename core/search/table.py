@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import item_pointer
-from glem.core.compiling.kernels import overload_of
+from glem.core.compiling.forwarding import compiled_as
 from glem.core.compiling.vectors import resident_words
 
 LOWER_BOUND = 1
@@ -118,9 +118,7 @@ def _prefetch(_typing_context: Any, words: Any, _place: Any) -> Any:
     return types.void(words, types.int64), generate
 
 
-@overload_of(prefetch)
-def _overload_prefetch(words: Any, place: Any) -> Any:
-    return lambda words, place: _prefetch(words, place)
+compiled_as(_prefetch)(prefetch)
 
 
 def prefetch_bucket(words: Any, mask: np.uint64, key: np.uint64) -> None:

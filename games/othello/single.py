@@ -16,7 +16,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from glem.core.compiling.kernels import ONE, ZERO, llvm_call, overload_of, popcount, trailing_zeros
+from glem.core.compiling.forwarding import compiled_as
+from glem.core.compiling.kernels import ONE, ZERO, llvm_call, popcount, trailing_zeros
 from glem.core.compiling.operations import bound
 from glem.games.othello import rules
 
@@ -48,9 +49,6 @@ def _rays() -> list[int]:
         for sign in (1, -1)
         for down, right, _ in _DIRECTIONS
     ]
-
-
-# ------------------------------------------------------------------------------------------ vector code
 
 
 def _words(*values: int) -> Any:
@@ -143,27 +141,16 @@ def _mobility(_typing_context: Any, _own: Any, _opponent: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-# ------------------------------------------------------------------------------------------ dual functions
-
-
+@compiled_as(_flips)
 def flips_one(own: np.uint64, opponent: np.uint64, square: int | np.int64) -> np.uint64:
     """Opponent discs that a disc placed on the empty ``square`` turns over; 0 where it may not be placed."""
     return rules.flips(own, opponent, int(square))
 
 
+@compiled_as(_mobility)
 def mobility_one(own: np.uint64, opponent: np.uint64) -> np.uint64:
     """Squares where the side that holds ``own`` may place a disc."""
     return rules.mobility(own, opponent)
-
-
-@overload_of(flips_one)
-def _overload_flips_one(own: Any, opponent: Any, square: Any) -> Any:
-    return lambda own, opponent, square: _flips(np.uint64(own), np.uint64(opponent), np.int64(square))
-
-
-@overload_of(mobility_one)
-def _overload_mobility_one(own: Any, opponent: Any) -> Any:
-    return lambda own, opponent: _mobility(np.uint64(own), np.uint64(opponent))
 
 
 def move_order(position: rules.Position, move: int, after: rules.Position) -> int:

@@ -11,6 +11,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.forwarding import compiled_as
 from glem.core.compiling.kernels import llvm_call, overload_of, unannotated
 from glem.core.evaluation.network import ONE_UNIT, SUMS
 
@@ -48,13 +49,6 @@ def change_sums(
     words[target : target + SUM_WORDS] = sums.view(np.uint16)
 
 
-@overload_of(change_sums)
-def _overload_change_sums(words: Any, source: Any, target: Any, rows: Any, less: Any, less_too: Any, more: Any) -> Any:
-    return lambda words, source, target, rows, less, less_too, more: _change_sums(
-        words, source, target, rows, less, less_too, more
-    )
-
-
 def _row_change(vector: Any, align: int) -> Any:
     """Make the intrinsic that adds one row of a table to a vector, and subtracts two others."""
 
@@ -84,6 +78,7 @@ def _row_change(vector: Any, align: int) -> Any:
 
 
 _change_sums = _row_change(_SUMS, _SUM_BYTES)
+compiled_as(_change_sums)(change_sums)
 _change_terms = _row_change(_TERMS, _WORD_BYTES)
 
 

@@ -15,7 +15,8 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import item_pointer
-from glem.core.compiling.kernels import overload_of, trailing_zeros
+from glem.core.compiling.forwarding import compiled_as
+from glem.core.compiling.kernels import trailing_zeros
 from glem.core.configurations.matching.lanes import splat
 
 ROW_WORDS = 64
@@ -76,15 +77,6 @@ def change_row(
 
 def _row(table: Any, row: np.int64 | int) -> Any:
     return table[ROW_WORDS * row : ROW_WORDS * (row + 1)]
-
-
-@overload_of(change_row)
-def _overload_change_row(
-    words: Any, source: Any, target: Any, table: Any, base: Any, first: Any, factor: Any, chosen: Any, others: Any
-) -> Any:
-    return lambda words, source, target, table, base, first, factor, chosen, others: _change_row(
-        words, source, target, table, base, first, factor, chosen, others
-    )
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, start: Any) -> Any:
@@ -153,6 +145,9 @@ def _change_row(
     return signature, generate
 
 
+compiled_as(_change_row)(change_row)
+
+
 def sum_entries(
     words: Any, first: np.int64, begin: np.int64, end: np.int64, starts: Any, weights: Any, table: np.int64
 ) -> np.int64:
@@ -170,19 +165,8 @@ def sum_entries(
         int16 array of all tables.
     table
         Added to all places in ``weights`` (int64).
-
-    Returns
-    -------
-    int64
     """
     return np.int64(sum(int(weights[table + int(starts[k]) + int(words[first + k])]) for k in range(begin, end)))
-
-
-@overload_of(sum_entries)
-def _overload_sum_entries(words: Any, first: Any, begin: Any, end: Any, starts: Any, weights: Any, table: Any) -> Any:
-    return lambda words, first, begin, end, starts, weights, table: _sum_entries(
-        words, first, begin, end, starts, weights, table
-    )
 
 
 @intrinsic
@@ -212,3 +196,6 @@ def _sum_entries(
 
     signature = types.int64(words, types.int64, types.int64, types.int64, starts, weights, types.int64)
     return signature, generate
+
+
+compiled_as(_sum_entries)(sum_entries)

@@ -17,7 +17,8 @@ from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import item_pointer
-from glem.core.compiling.kernels import inlined, overload_of
+from glem.core.compiling.forwarding import compiled_as
+from glem.core.compiling.kernels import inlined
 from glem.core.compiling.vectors import aligned_words
 from glem.core.configurations.matching.lanes import splat
 from glem.core.evaluation.integers.accumulators import sum_entries
@@ -74,9 +75,6 @@ class PatternTables(NamedTuple):
     sparse: SparseTables
 
 
-# ----------------------------------------------------------------------------------------- the functions
-
-
 def values_in(words: Any, first: np.int64, count: np.int64) -> Any:
     """Part of an array of words as an int16 array [count] that shares its memory, from the word ``first`` on."""
     return words[first : first + count].view(np.int16)
@@ -98,9 +96,7 @@ def _values_in(_typing_context: Any, words: Any, _first: Any, _count: Any) -> An
     return kind(words, types.int64, types.int64), generate
 
 
-@overload_of(values_in)
-def _overload_values_in(words: Any, first: Any, count: Any) -> Any:
-    return lambda words, first, count: _values_in(words, first, count)
+compiled_as(_values_in)(values_in)
 
 
 def add_multiples(
@@ -128,15 +124,6 @@ def add_multiples(
         factor = np.uint16(int(values[members[first + place]]) % _INDEX_VALUES)
         total += factor * rows[BLOCK * (row + 1 + place) : BLOCK * (row + 2 + place)]
     words[target : target + BLOCK] = total
-
-
-@overload_of(add_multiples)
-def _overload_add_multiples(
-    words: Any, target: Any, rows: Any, row: Any, members: Any, first: Any, count: Any, values: Any
-) -> Any:
-    return lambda words, target, rows, row, members, first, count, values: _add_multiples(
-        words, target, rows, row, members, first, count, values
-    )
 
 
 @intrinsic
@@ -172,6 +159,9 @@ def _add_multiples(
     return types.void(words, integer, rows, integer, members, integer, integer, values), generate
 
 
+compiled_as(_add_multiples)(add_multiples)
+
+
 @inlined
 def write_indices(values: Any, tables: PatternTables, words: Any, first: np.int64) -> None:
     """Write the indices of all pattern instances; arguments are those of :func:`sum_of_patterns`."""
@@ -204,10 +194,6 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
         int64.
     words, first
         uint16 array with room for B * :data:`BLOCK` indices from the word ``first`` (int64) on.
-
-    Returns
-    -------
-    int64
     """
     write_indices(values, tables, words, first)
     table = phase * tables.entries
@@ -215,9 +201,6 @@ def sum_of_patterns(values: Any, tables: PatternTables, phase: np.int64, words: 
     if tables.sparse.instances > np.int64(0):
         total += sum_of_sparse(words, first + tables.instances, tables.sparse, phase)
     return total
-
-
-# -------------------------------------------------------------------------------------------- the tables
 
 
 def build_pattern_tables(patterns: PatternSet, folded: NDArray[np.int16], *, apart: bool = False) -> PatternTables:

@@ -14,7 +14,8 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import mix, overload_of
+from glem.core.compiling.forwarding import compiled_as
+from glem.core.compiling.kernels import mix
 
 _SYMBOL = "glem_chess_tables"
 
@@ -126,11 +127,7 @@ def _load(_typing_context: Any, _place: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+@compiled_as(_load)
 def table_word(place: np.uint64) -> np.uint64:
     """One word of the block; nothing checks that ``place`` lies within it."""
     return np.uint64(_WORDS[int(place)])
-
-
-@overload_of(table_word)
-def _overload_table_word(place: Any) -> Any:
-    return lambda place: _load(np.uint64(place))
