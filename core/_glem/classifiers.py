@@ -73,12 +73,10 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             else _checks._check_sample_weight(sample_weight, features, ensure_non_negative=True)
         )
         names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(features.shape[1])])
-        given = {
-            name: None if column is None else np.asarray(column)
-            for name, column in (("game", game), ("offset", offset))
-        }
         try:
-            self.model_, kept, notes = fit_with_remedies(self._fit, features, won, names, trials=trials, **given)
+            self.model_, kept, notes = fit_with_remedies(
+                self._fit, features, won, names, trials=trials, game=game, offset=offset
+            )
         except BadInputError as error:
             raise ValueError(str(error)) from error
         for note in notes:

@@ -64,9 +64,6 @@ def position_of(game: Game, position: Any = None) -> Any:
     return game.parse_position(position) if isinstance(position, str) else position
 
 
-# -------------------------------------------------------------------------------------------------- loading
-
-
 def register(game: Game, learning: Learning | None = None) -> None:
     """Let this process know a game of your own, as if a package had installed it; call it again after a change.
 
@@ -170,9 +167,6 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
         Another seed takes other games.
     """
     return positions.split_by_game(test_size, seed)
-
-
-# ------------------------------------------------------------------------------------------------- learning
 
 
 def fit(
@@ -859,9 +853,6 @@ def generate(
         progress=progress,
         tell=tell,
     )
-
-
-# -------------------------------------------------------------------------------------------------- judging
 
 
 def grade(

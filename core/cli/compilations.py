@@ -8,13 +8,7 @@ from numba.core.event import Listener
 
 
 class Compilations(Listener):
-    """Logs every kernel that is compiled, not loaded from the disk, and how long that took with all that it calls.
-
-    Parameters
-    ----------
-    log
-        Where to.
-    """
+    """Logs every kernel that is compiled, not loaded from the disk, and how long that took with all that it calls."""
 
     def __init__(self, log: logging.Logger) -> None:
         self._log = log

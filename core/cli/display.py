@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from glem.core.tasks.progress import SILENT, Progress, Task, line_progress
+from glem.core.tasks.progress import SILENT, LineProgress, Progress, Task
 from glem.core.tasks.tables import Table
 
 _SCHEMA_VERSION = 1
@@ -162,7 +162,7 @@ def display_progress() -> Progress:
     if is_quiet() or (prints_json() and not _is_given(_VERBOSE)):
         return SILENT
     if not sys.stderr.isatty():
-        return line_progress(lambda line: click.echo(f"glem: {line}", err=True))
+        return LineProgress(lambda line: click.echo(f"glem: {line}", err=True))
 
     @contextlib.contextmanager
     def show(description: str, total: float | None = None) -> Iterator[Task]:

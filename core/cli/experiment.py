@@ -322,7 +322,7 @@ def discriminants(
             if opening_count
             else []
         )
-    tables = [*([pairing_table(played, game_seconds)] if played else []), *study.tables()]
+    tables = [*([pairing_table(played, game_seconds)] if played else []), study.loss_table(), study.meaning_table()]
     pairings = [
         {"players": each.name, "minutes": each.minutes, "paper": each.paper, **each.result.to_json()}
         | {"totals": [one.to_json() for one in each.totals]}

@@ -102,14 +102,10 @@ def command(words: tuple[str, ...], top: int) -> None:
         found = zip(*evaluation.coefficients[:, explanation.phase].astype(float).tolist(), strict=True)
         named = dict(zip((*evaluation.terms, "constant"), found, strict=True))
         data["coefficients"] = {name: {"value": value, "error": error} for name, (value, error) in named.items()}
-        cells = {
-            "term": lambda item: item[0],
-            "coefficient": lambda item: f"{item[1][0]:+.3f}",
-            "0.95 interval": lambda item: interval_text(*_limits(*item[1]), 3),
-        }
-        told.append(Table.of(f"Coefficients in phase {phase}, intervals by game", named.items(), cells))
+        terms = [
+            (name, f"{value:+.3f}", interval_text(value - 1.96 * error, value + 1.96 * error, 3))
+            for name, (value, error) in named.items()
+        ]
+        header = ("term", "coefficient", "0.95 interval")
+        told.append(Table(f"Coefficients in phase {phase}, intervals by game", header, terms))
     print_result(data, told)
-
-
-def _limits(value: float, error: float) -> tuple[float, float]:
-    return value - 1.96 * error, value + 1.96 * error

@@ -146,9 +146,6 @@ def command(
     print_result(_as_json(found), itertools.chain(_grades(found, groupings), notes, wrote))
 
 
-# ------------------------------------------------------------------------------------------------- tables
-
-
 def first_rows(tables: Iterable[Table]) -> Iterator[str | Table]:
     """Tell the beginning of each of some tables."""
     for table in tables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
 
 
+def _labelling(**values: Any) -> SearchLabelling:
+    from glem.functions import search_labelling
+
+    return search_labelling(**values)
+
+
 @options.command(
     "label",
     "label positions.parquet --by model.npz,depth=8,solve=14 -o labelled.parquet",
@@ -27,7 +33,9 @@ if TYPE_CHECKING:
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
-@options.labelling(
+@options.group(
+    "labelling",
+    _labelling,
     options.option(
         "--by",
         default="default,depth=6",
@@ -42,6 +50,28 @@ if TYPE_CHECKING:
         "From positions in check, and those whose best move takes something, play on until neither is so: no static "
         "evaluation foresees what comes.",
     ),
+    options.count("--children", 0, "Add the positions after N random moves of each.", least=0, most=1000, metavar="N"),
+    options.count("--child-moves", 1, "Up to so many random moves before each of those.", most=100, metavar="N"),
+    options.count(
+        "--sampled",
+        0,
+        "Add N positions that the search of each position evaluates.",
+        least=0,
+        most=1000,
+        metavar="N",
+    ),
+    options.count("--even", 0, "Add N near-even ones of those.", least=0, most=1000, metavar="N"),
+    options.even_within(
+        "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
+    ),
+    options.option("--sample-by", metavar="PLAYER", help="Whose searches positions are drawn from, if not who labels."),
+    options.flag(
+        "--successors/--no-successors",
+        "Add the successor by the principal variation with the negated label, those by all lines of an engine.",
+        default=True,
+    ),
+    options.flag("--only-successors", "Leave out the labelled positions themselves."),
+    needs=("seed",),
 )
 @options.plies
 @options.per_game

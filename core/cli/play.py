@@ -83,8 +83,6 @@ class _Table:
         else:
             self._answer()
 
-    # -------------------------------------------------------------------------------------- what is shown
-
     def _side(self, first: bool) -> str:
         """Name of a player, with the character that the board shows for it."""
         name = "the first player" if first else "the second player"
@@ -125,8 +123,6 @@ class _Table:
     def _draw_text(self) -> str:
         reason = self._engine.draw
         return "A draw." if reason is None else f"A draw by {reason}."
-
-    # --------------------------------------------------------------------------------------- what is done
 
     def _ask(self, prompt: str) -> str:
         if sys.stdin.isatty():

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
@@ -56,10 +55,7 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
 @options.seed
 @options.workers
 @options.as_json
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     game_name: str,
     player: str,
     files: tuple[str, ...],
@@ -80,7 +76,10 @@ def command(
     """
     from glem.functions import tune_options
 
-    _refuse_unused(context, bool(files))
+    unused, problem = (_OF_MATCHES, "goes with matches, without GAMES") if files else (_OF_GRADES, "goes with GAMES")
+    for parameter in options.given_parameters():
+        if parameter.name in unused:
+            raise BadInputError(f"{parameter.opts[0]} {problem}")
     check_outputs(None if Path(output).is_dir() else output, folders=[output])
     found = tune_options(
         game_name,
@@ -96,17 +95,6 @@ def command(
     )
     data = {"output": output, **found.to_json()}
     print_result(data, [*_told(found, by_match=not files), f"wrote {output}"])
-
-
-def _refuse_unused(context: click.Context, by_grade: bool) -> None:
-    """Refuse options that would do nothing."""
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        if name in (_OF_MATCHES if by_grade else _OF_GRADES):
-            problem = "goes with matches, without GAMES" if by_grade else "goes with GAMES"
-            raise BadInputError(f"{parameter.opts[0]} {problem}")
 
 
 def _told(found: OptionsTuning, *, by_match: bool) -> Iterator[str | Table]:

@@ -93,7 +93,6 @@ _without_events = options.option(
 _among = options.option(
     "--among", multiple=True, metavar="FILE", help="Another style: percentiles are among those of like rating."
 )
-_training_games = options.count("--training-games", 1000, "Games of a player to learn from, at most.", metavar="N")
 _td = options.option(
     "--td", multiple=True, metavar="NAME=VALUE", help="A constant of temporal differences, such as momentum=0.9."
 )
@@ -145,9 +144,6 @@ def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
     return list(
         read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad, progress=display_progress())
     )
-
-
-# -------------------------------------------------------------------------------------------------- learn
 
 
 @command.command(
@@ -352,10 +348,9 @@ def _periods(style: Any, person: PersonGames, periods: int) -> list[tuple[str, L
     return found
 
 
-def _interval(values: tuple[float, float, float], digits: int = 3) -> str:
+def _interval(values: tuple[float, float, float]) -> str:
     mean, low, high = values
-    reach = f" ({low:+.{digits}f} to {high:+.{digits}f})" if low == low else ""
-    return f"{mean:+.{digits}f}{reach}"
+    return f"{mean:+.3f} ({low:+.3f} to {high:+.3f})" if low == low else f"{mean:+.3f}"
 
 
 def _prediction_table(predictions: Sequence[Foretelling], confidence: float) -> Table:
@@ -418,9 +413,6 @@ def _period_table(parts: Sequence[tuple[str, LinearEvaluation]]) -> Table:
     return Table("Drift", ("feature", "change in errors", *(label for label, _ in parts)), rows)
 
 
-# ---------------------------------------------------------------------------------------- compare, classify
-
-
 @command.command(
     "compare",
     cls=options.Command,
@@ -454,7 +446,6 @@ def compare(
 
     from glem.core.evaluation.named import load_value
     from glem.core.game.records import GameRecords
-    from glem.core.positions.reading import read_all_records
     from glem.core.positions.replay import replay
     from glem.core.styles.chosen_moves import own_moves
     from glem.core.styles.telling import compare_tastes, evaluated_moves, of_like_strength, telling_positions
@@ -467,10 +458,8 @@ def compare(
     names = Path(first).stem, Path(second).stem
     found = []
     if positions:
-        records = GameRecords.concatenate(
-            list(read_all_records(game, positions, skip_bad=True, progress=display_progress())),
-            initial_position=game.initial_position,
-        )
+        read = _records(game, options.GameFiles(game.name, positions, skip_bad=True))
+        records = GameRecords.concatenate(read, initial_position=game.initial_position)
         played = replay(game, records)
         rows = own_moves(played, np.zeros(len(records), np.int8), plies or (8, 69))
         moves = evaluated_moves([one, two], played, rows, depth=_depth(depth, one), quiescence=quiescence)
@@ -627,9 +616,6 @@ def classify(
     print_result(data, told)
 
 
-# ------------------------------------------------------------------------------------------- experiment
-
-
 @command.command(
     "experiment",
     cls=options.Command,
@@ -647,7 +633,7 @@ def classify(
 @options.prior
 @_td
 @_fixed
-@_training_games
+@options.count("--training-games", 1000, "Games of a player to learn from, at most.", metavar="N")
 @options.count("--test-games", 300, "Games of each of many players to guess, at most.", metavar="N")
 @options.count("--repetitions", 20, "With two players: how often games are drawn and learned from.", metavar="N")
 @options.count("--controls", 5, "With two players: repetitions with games dealt out at random.", least=0, metavar="N")

@@ -72,8 +72,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.flag("--on-disk", "Keep the terms of positions in files, not in memory.")
 @options.jobs
 @options.as_json
-@click.pass_context
-def command(context: click.Context, /, files: options.GameFiles, output: str, terms: str | None, **how: Any) -> None:
+def command(files: options.GameFiles, output: str, terms: str | None, **how: Any) -> None:
     """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
 
     GAMES are game records, positions with results (FEN and EPD lines, CSV, Parquet and the like), or Parquet files of
@@ -90,13 +89,13 @@ def command(context: click.Context, /, files: options.GameFiles, output: str, te
     """
     from glem.functions import tune
 
-    refuse_unused(context, terms)
+    refuse_unused(terms)
     own = {name: how.pop(name) for name in OF_TERMS if name != "terms"}
     if terms is not None:
         tune_own(terms, files, output, **own, **{name: how[name] for name in OF_BOTH})
         return
     if not files.paths:
-        raise click.UsageError("Missing argument 'GAMES...'.", context)
+        raise click.UsageError("Missing argument 'GAMES...'.", click.get_current_context())
     check_outputs(output, folders=[f"{output}.work"])
 
     def show(training: LikelihoodTraining, remarks: list[str]) -> None:

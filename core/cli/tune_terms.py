@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-from click.core import ParameterSource
-
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
@@ -29,12 +26,10 @@ _NEITHER = ("words", "file_format", "skip_bad", "output", "select", "skip_moves"
 _SHOWN = 15
 
 
-def refuse_unused(context: click.Context, terms: str | None) -> None:
+def refuse_unused(terms: str | None) -> None:
     """Refuse options that would do nothing."""
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
+    for parameter in options.given_parameters():
+        name = parameter.name
         if terms is None and name in OF_TERMS:
             raise BadInputError(f"{parameter.opts[0]} goes with --terms")
         if terms is not None and parameter.expose_value and name not in (*OF_TERMS, *OF_BOTH, *_NEITHER):

@@ -248,9 +248,6 @@ def _copy_chosen(relations: Any, offsets: Any, chosen: Any, new_offsets: Any, ne
             new_relations[target + k] = relations[source + k]
 
 
-# --------------------------------------------------------------------------------------------- symmetry
-
-
 def symmetry_classes(configurations: ConfigurationSet, symmetries: NDArray[np.intp] | None) -> NDArray[np.int32]:
     """Tell which configurations are images of each other under the board's symmetries, so that they share a weight.
 
@@ -266,9 +263,7 @@ def symmetry_classes(configurations: ConfigurationSet, symmetries: NDArray[np.in
     classes
         int32 array [C]: equal for images of each other, numbered from 0 by first appearance.
     """
-    table, images = _relation_images(configurations.table, symmetries)
-    ids = table.find(configurations.table.features, configurations.table.values)
-    relations = ids.astype(np.uint16)[configurations.relations]
+    _, images, relations = _relation_images(configurations, symmetries)
     keys = np.full(len(configurations), ~np.uint64(0))
     for image in images:
         np.minimum(keys, _keys_of(image[relations], configurations.offsets), out=keys)
@@ -306,9 +301,7 @@ def close_under_symmetry(
     origin
         int64 array [C']: index of the configuration that each one is an image of; its own for the old ones.
     """
-    table, images = _relation_images(configurations.table, symmetries)
-    ids = table.find(configurations.table.features, configurations.table.values)
-    relations = ids.astype(np.uint16)[configurations.relations]
+    table, images, relations = _relation_images(configurations, symmetries)
     count = len(configurations)
     copies = [relations]
     for image in images[1:]:
@@ -332,12 +325,12 @@ def close_under_symmetry(
 
 
 def _relation_images(
-    table: RelationTable, symmetries: NDArray[np.intp] | None
-) -> tuple[RelationTable, NDArray[np.uint16]]:
-    """Table closed under symmetry, and the image of each of its relations: uint16 [S, R']."""
+    configurations: ConfigurationSet, symmetries: NDArray[np.intp] | None
+) -> tuple[RelationTable, NDArray[np.uint16], NDArray[np.uint16]]:
+    """Table closed under symmetry, image of each of its relations, uint16 [S, R'], and the set's relations in it."""
+    table = configurations.table
     if symmetries is None:
-        identity = np.arange(len(table), dtype=np.uint16)[None]
-        return table, identity
+        return table, np.arange(len(table), dtype=np.uint16)[None], configurations.relations
     symmetries = np.asarray(symmetries)
     if len(table) and int(table.features.max()) >= symmetries.shape[1]:
         raise BadInputError(
@@ -350,7 +343,8 @@ def _relation_images(
     images = np.stack([closed.find(symmetry[closed.features], closed.values) for symmetry in symmetries])
     if (images < 0).any():
         raise BadInputError("the symmetries are no group: an image of an image is missing")
-    return closed, images.astype(np.uint16)
+    own = closed.find(table.features, table.values).astype(np.uint16)
+    return closed, images.astype(np.uint16), own[configurations.relations]
 
 
 @kernel

@@ -50,13 +50,6 @@ def random_evaluation(learning: Learning, seed: int = 0) -> LinearEvaluation:
 
     Linear features that are images of each other share a weight, and those with an image outside of them have none, so
     that a position and its images have one value.
-
-    Parameters
-    ----------
-    learning
-        The game's.
-    seed
-        Of the weights.
     """
     generator = np.random.default_rng(seed)
     phases = len(learning.phases)
@@ -116,13 +109,6 @@ def check_evaluation(
         seed of their moves.
     plain
         Leave compiled code out where plain code does.
-    progress
-        Display of the work.
-
-    Returns
-    -------
-    ConformanceReport
-        One result per promise.
 
     Raises
     ------
@@ -135,9 +121,6 @@ def check_evaluation(
     features = evaluation.learning.features
     values = functools.cache(lambda row: features.values_of(sample.positions[row]))
     return report.examine(_EVALUATION.of(evaluation, sample, values, plain), progress)
-
-
-# ------------------------------------------------------------------------------------------- the values
 
 
 def _active_weights(evaluation: LinearEvaluation, values: Any, phase: int) -> list[float]:
@@ -244,9 +227,6 @@ def _check_file(check: CheckResult, evaluation: LinearEvaluation, sample: Sample
         own, found = evaluation.predict(columns), read.predict(columns)
         for row, _ in sample.rows(check, np.flatnonzero(own != found).tolist()):
             check.fail(f"the value is {own[row]}, after reading {found[row]}")
-
-
-# ----------------------------------------------------------------------------------- forms for the search
 
 
 class _Memory(NamedTuple):

@@ -175,9 +175,6 @@ def _facts(title: str, facts: Iterable[tuple[str, Cell]]) -> FactTable:
     return FactTable(title, _TWO_COLUMNS, tuple(facts))
 
 
-# --------------------------------------------------------------------------------------------- the game
-
-
 def _rule_facts(game: Game) -> Iterator[tuple[str, Cell]]:
     low, high = game.score_bounds
     yield "registry name", game.name
@@ -269,9 +266,6 @@ def _optional_operations(game: Game) -> FactTable:
 
 def _first_line(function: Any) -> str:
     return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
-
-
-# --------------------------------------------------------------------------------------------- learning
 
 
 def _learning_tables(learning: Learning) -> Iterator[FactTable]:

@@ -137,13 +137,6 @@ def check_fitter(
         weights on positions of random games.
     games, seed
         Number of those games, and the seed of everything that is random.
-    progress
-        Display of the work.
-
-    Returns
-    -------
-    ConformanceReport
-        One result per promise.
 
     Raises
     ------

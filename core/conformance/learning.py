@@ -40,8 +40,6 @@ def check_features(
     games, seed
         Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
         seed of their moves.
-    progress
-        Display of the work.
     """
     report, sample = _begin("features", features.game, games, seed)
     return report.examine(_FEATURES.of(features, sample), progress)
@@ -57,8 +55,6 @@ def check_phases(phases: Phases, *, games: int = 20, seed: int = 0, progress: Pr
     games, seed
         Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
         seed of their moves.
-    progress
-        Display of the work.
     """
     report, sample = _begin("phases", phases.game, games, seed)
     return report.examine(_PHASES.of(phases, sample), progress)
@@ -76,8 +72,6 @@ def check_learning(
     games, seed
         Number of random games, fewer of long ones (:data:`~glem.core.conformance.playouts.MOST_POSITIONS`), and the
         seed of their moves.
-    progress
-        Display of the work.
     """
     report, sample = _begin(
         f"feature set {learning.feature_set}" if learning.feature_set else "learning", learning.game, games, seed

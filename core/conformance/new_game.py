@@ -80,11 +80,6 @@ def new_game(name: str, folder: Path | None = None, *, title: str | None = None)
 def check_name(name: str) -> None:
     """Make sure that a package and a game may have the name.
 
-    Parameters
-    ----------
-    name
-        The name.
-
     Raises
     ------
     BadInputError
@@ -129,11 +124,6 @@ def _importable_from(name: str) -> str | None:
 
 def check_title(title: str) -> None:
     """Make sure that a title can be written into every file of a package as it is.
-
-    Parameters
-    ----------
-    title
-        The game's name for people.
 
     Raises
     ------

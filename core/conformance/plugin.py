@@ -38,16 +38,12 @@ def check_plugin(
 
     Parameters
     ----------
-    name
-        Of the game.
     only
         Of :data:`PARTS`; all if empty.
     games, seed
         Number of random games for the rules, fewer for the other parts, and the seed of everything that is random.
     plain
         The plain rules alone.
-    progress
-        Display of the work.
 
     Returns
     -------

@@ -133,10 +133,6 @@ class ConformanceReport:
 
         Parameters
         ----------
-        name, promise
-            Of the check.
-        look
-            Makes the check.
         why_plain
             Of a check that needs compiled code: why the plugin's functions could not be compiled, so that it does not
             apply; None if they could. Asked before and after the check.
@@ -212,8 +208,6 @@ class Suite:
 
         Parameters
         ----------
-        name, text
-            Of the promise.
         why_plain
             As of :meth:`ConformanceReport.run`, a function of the subject.
         """

@@ -54,8 +54,6 @@ def check_game(
         Of the random moves: equal seeds examine equal positions.
     plain
         Leave the compiled rules out, for a first draft that is not to be compiled yet.
-    progress
-        Display of the work.
 
     Returns
     -------
@@ -72,9 +70,6 @@ def check_game(
     return ConformanceReport(game.title).examine(
         [step for suite in suites for step in suite.of(game, sample)], progress
     )
-
-
-# ---------------------------------------------------------------------------------------- plain rules
 
 
 @_RULES.promise("facts", "the game's description is complete and consistent")

@@ -55,14 +55,8 @@ def _check_replaced(game: Game, position: Any, legal: list[int], check: CheckRes
             if not same(found, wanted):
                 name = game.format_move(move)
                 check.fail(f"after {name} play of the search gives {found}, the rules {wanted}")
-    numbers: list[tuple[str, Callable[..., Any] | None]] = [
-        ("is_over", game.is_over),
-        ("hash_key", game.hash_key),
-        ("count_moves", game.count_moves),
-    ]
-    if not legal:
-        numbers.append(("final_score", game.final_score))
-    for name, own in numbers:
+    for name in ("is_over", "hash_key", "count_moves", *(() if legal else ("final_score",))):
+        own = getattr(game, name)
         if name in functions and own is not None:
             found, wanted = functions[name](position), own(position)
             check.expect(found == wanted, f"{name} of the search gives {found}, the rules {wanted}")
@@ -216,9 +210,6 @@ def _plies_to_equal(sample: Sample) -> list[int]:
         found.append(row - latest.get(content, row))
         latest[content] = row
     return found
-
-
-# --------------------------------------------------------------------------------------------- the solver
 
 
 class _Value(NamedTuple):

@@ -143,13 +143,9 @@ def cell_features(learning: Learning) -> NDArray[np.intp]:
     return np.array(cells if cells else range(len(learning.features)), np.intp)
 
 
-def _mining_features(learning: Learning, plan: MiningPlan) -> NDArray[np.intp]:
-    return learning.features.select(groups=plan.groups) if plan.groups else cell_features(learning)
-
-
 def _subsets(learning: Learning, plan: MiningPlan) -> dict[str, NDArray[np.intp]]:
     if plan.within == "all":
-        return {"all": _mining_features(learning, plan)}
+        return {"all": learning.features.select(groups=plan.groups) if plan.groups else cell_features(learning)}
     if not learning.pattern_sets:
         raise BadInputError(f"{learning.game.name} has no patterns to mine within")
     patterns = next(iter(learning.pattern_sets.values()))

@@ -2,7 +2,7 @@
 
 An evaluation may combine three kinds of terms: patterns, mined configurations, and features that enter linearly. A
 hidden layer (:mod:`~glem.core.evaluation.network`) may stand beside them.
-Its files are ``.npz`` archives with a JSON header ; loading one runs no code.
+Its files are ``.npz`` archives with a JSON header; loading one runs no code.
 """
 
 from __future__ import annotations
@@ -347,8 +347,6 @@ class LinearEvaluation:
             return scores
         return np.where(scores == 0, 0, np.copysign(np.inf, scores)).astype(np.float32)
 
-    # --------------------------------------------------------------------------------------- prediction
-
     def terms_of_values(self, values: NDArray[np.int16], phase: NDArray[Any]) -> NDArray[np.float32]:
         """Sum up what each of the :attr:`terms` adds: float32 [T, N]; arguments as of :meth:`sums_of_values`."""
         phase = np.ascontiguousarray(phase, np.uint8)
@@ -363,7 +361,7 @@ class LinearEvaluation:
         return found
 
     def sums_of_values(self, values: NDArray[np.int16], phase: NDArray[Any], *, jobs: int = 1) -> NDArray[np.float32]:
-        """Sum of active weights, before the link, for feature values.
+        """Sum of active weights, before the link, for feature values: float32 [N].
 
         Parameters
         ----------
@@ -373,11 +371,6 @@ class LinearEvaluation:
             Phase of each position [N].
         jobs
             Threads; the result does not depend on them.
-
-        Returns
-        -------
-        sums
-            float32 [N].
         """
         phase = np.ascontiguousarray(phase, np.uint8)
         sums: NDArray[np.float32] = self.bias[phase]
@@ -440,8 +433,6 @@ class LinearEvaluation:
         """Value of one position, in label units, from the side to move."""
         return self.explain(position).value
 
-    # -------------------------------------------------------------------------------------- explanation
-
     def explain(self, position: Any) -> Explanation:
         """List what is active in a position and how much each item adds."""
         features = self.learning.features
@@ -475,8 +466,6 @@ class LinearEvaluation:
         total = sum(item.amount for item in found)
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
-
-    # ------------------------------------------------------------------------------------------ weights
 
     @property
     def weights(self) -> Weights:
@@ -513,8 +502,6 @@ class LinearEvaluation:
         weights = np.pad(self.pattern_weights, ((0, 0), (0, width)))
         return evolve(self, patterns=patterns, pattern_weights=weights, coefficients=None)
 
-    # --------------------------------------------------------------------------------------------- play
-
     def in_play(self) -> PlayWeights:
         """Round the weights to 16-bit integers with one common power of two as scale.
 
@@ -535,8 +522,6 @@ class LinearEvaluation:
         tables: tuple[NDArray[Any], ...] = (weights.patterns, weights.configurations, weights.linear)
         played = self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
         return played if self.network is None else evolve(played, network=self.network.as_played())
-
-    # -------------------------------------------------------------------------------------------- files
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Header and arrays of which :meth:`from_parts` makes the evaluation again."""

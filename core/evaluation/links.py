@@ -53,13 +53,7 @@ LOGISTIC = Link("logistic", span=1.0)
 
 
 def scaled_sigmoid(bound: float) -> Link:
-    """g(x) = 2 C / (1 + exp(-x)) - C: the label is a score between -C and C.
-
-    Parameters
-    ----------
-    bound
-        C, positive.
-    """
+    """g(x) = 2 C / (1 + exp(-x)) - C: the label is a score between -C and C, the positive ``bound``."""
     if not bound > 0:
         raise BadInputError(f"the bound of a sigmoid link is {bound}, it must be positive")
     return Link("sigmoid", span=2.0 * bound, low=-float(bound))
@@ -82,9 +76,7 @@ def link_of(name: str, bound: float | None = None) -> Link:
     raise BadInputError(f"there is no link {name!r}; there are: {', '.join(LINKS)}")
 
 
-def result_labels(
-    scores: NDArray[np.floating], bounds: tuple[float, float], most: float = 0.9
-) -> NDArray[np.float32]:
+def result_labels(scores: NDArray[np.floating], bounds: tuple[float, float], most: float = 0.9) -> NDArray[np.float32]:
     """Labels for the logistic link: 0.9 for a won position, 0.5 for a draw, 0.1 for a lost one (GLEM, section 5.1).
 
     With 1 and 0 an optimal weight vector need not exist: a weight that only ever wins would grow without end. Where

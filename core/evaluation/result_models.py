@@ -25,10 +25,8 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
+from glem.core.evaluation.result_distribution import Floats, ResultDistribution, result_distribution
 from glem.core.files.atomic import atomic_path
-
-Floats = NDArray[np.float64]
 
 BAN = "Ban"
 """Names Ban's model among those of a file; the others are named by their measures."""
@@ -130,7 +128,7 @@ class WdlModel:
         return ResultDistribution(win, draw, loss)
 
     def log_correctness(self, value: Any, result: Any, measure: Any) -> Floats:
-        """Logarithm of the probability of what happened.
+        """Logarithm of the probability of what happened: float64 [N].
 
         Parameters
         ----------
@@ -140,10 +138,6 @@ class WdlModel:
             1, 0 or -1 from the side to move: one or [N].
         measure
             Of the positions: one or [N].
-
-        Returns
-        -------
-        float64 [N]
         """
         a, b = self.parameters(measure)
         return log_probability(np.asarray(value, np.float64), np.asarray(result), a, b)

@@ -90,15 +90,7 @@ class ResultEvaluation:
 
     @classmethod
     def with_constant_drawishness(cls, value: LinearEvaluation, drawishness: float) -> Self:
-        """Make one from a value whose drawishness is the same everywhere.
-
-        Parameters
-        ----------
-        value
-            Under the logistic link.
-        drawishness
-            alpha, above 0 and below 1.
-        """
+        """Make one from a value, under the logistic link, and a drawishness above 0 and below 1 for all positions."""
         if not 0 < drawishness < 1:
             raise BadInputError(f"a constant drawishness lies above 0 and below 1, got {drawishness}")
         log_odds = math.log(drawishness) - math.log1p(-drawishness)
@@ -115,8 +107,6 @@ class ResultEvaluation:
     def game(self) -> Game:
         """Game that it evaluates."""
         return self.value.learning.game
-
-    # --------------------------------------------------------------------------------------- prediction
 
     def log_odds(
         self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT
@@ -167,16 +157,8 @@ class ResultEvaluation:
         """List what is active in a position and how much each item adds to the value, and to the drawishness."""
         return attrs.evolve(self.value.explain(position), drawishness=self.drawishness.explain(position))
 
-    # -------------------------------------------------------------------------------------------- files
-
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an ``.npz`` file, atomically.
-
-        Parameters
-        ----------
-        path
-            Should end in ``.npz``.
-        """
+        """Write an ``.npz`` file, atomically."""
         header: dict[str, Any] = {
             "game": self.game.name,
             "scale": self.scale,

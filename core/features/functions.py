@@ -71,9 +71,6 @@ def failure_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
 
 
-# --------------------------------------------------------------------------------- functions in the search
-
-
 class _Steps(NamedTuple):
     """Steps of an integer score for one unit of the function, and the greatest score."""
 

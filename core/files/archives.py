@@ -122,8 +122,6 @@ def read_arrays(
 
     Parameters
     ----------
-    path
-        The file.
     what
         What it should be, for errors.
     largest

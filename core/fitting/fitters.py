@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
-from glem.core.fitting.least_squares_problem import Errors, LeastSquares
+from glem.core.fitting.least_squares_problem import Errors, LeastSquares, Vector
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
-
-Vector = NDArray[np.float64]
 
 LIMIT = "the limit on iterations"
 """Why a fit stopped that has not converged."""

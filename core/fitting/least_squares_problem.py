@@ -7,7 +7,7 @@ target t with a factor, so that neighbouring phases can lend their positions (GL
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define
@@ -30,7 +30,6 @@ from glem.core.fitting.packed.least_squares_passes import (
 from glem.core.tasks.threads import ordered_map
 
 Vector = NDArray[np.float64]
-Result = TypeVar("Result")
 
 # A private gradient serves this many rows at least; the number of private gradients, and so the order of additions,
 # depends on the rows alone.
@@ -179,8 +178,6 @@ class LeastSquares:
         self.total_weight = float(self._row_weights.sum(dtype=np.float64))
         self.held_weight = float(self._held_weights.sum(dtype=np.float64))
 
-    # ------------------------------------------------------------------------------------------ sizes
-
     @property
     def row_count(self) -> int:
         """Rows of all targets together."""
@@ -253,8 +250,6 @@ class LeastSquares:
             arrays += [self.expansion.data, self.expansion.indices, self.expansion.indptr]
         return arrays_digest(arrays, repr((self.link, self.l2, self.targets, self.design.fingerprint)))
 
-    # ------------------------------------------------------------------------------------------ weights
-
     def weights_of(self, parameters: Vector) -> NDArray[np.float64]:
         """Weights [targets, items] that a parameter vector stands for."""
         weights = parameters if self.expansion is None else self.expansion @ parameters
@@ -274,8 +269,6 @@ class LeastSquares:
         """Gradient with regard to the parameters, from that with regard to the weights."""
         flat = gradient.ravel()
         return flat if self.expansion is None else np.asarray(self.expansion.T @ flat, np.float64)
-
-    # ------------------------------------------------------------------------------------------ passes
 
     def errors_and_gradient(self, parameters: Vector) -> tuple[Errors, Vector]:
         """One pass: errors, and the gradient of the objective divided by -2.

@@ -20,7 +20,6 @@ from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWe
 from glem.core.fitting.minimizing.quasi_newton import Minimum, minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
-from glem.core.fitting.standard_errors import likelihood_errors
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -109,12 +108,10 @@ class LikelihoodTraining:
 
         A game counts once, with the mean logarithm of its positions; nan without held-out games.
         """
-        monitor, best = self.minimum.monitor, self.minimum.monitor.best_iteration
-        if not np.isfinite(monitor.held_out_errors[0]):
-            best = len(monitor.training_errors) - 1
+        monitor = self.minimum.monitor
         errors = (monitor.training_errors, monitor.held_out_errors)
         before, after, held_before, held_after = (
-            float(np.exp(-curve[place])) for curve in errors for place in (0, best)
+            float(np.exp(-curve[place])) for curve in errors for place in (0, monitor.best_iteration)
         )
         return before, after, held_before, held_after
 
@@ -192,6 +189,9 @@ def fit_likelihood(
     BadInputError
         No positions, a prior that has other patterns or configurations, or settings out of range.
     """
+    # Here, so that grading, which takes other things of this module, does not wait for scipy.
+    from glem.core.fitting.standard_errors import likelihood_errors
+
     chosen = LikelihoodSettings() if settings is None else settings
     if chosen.window is not None and not chosen.window > 0:
         raise BadInputError(f"the window of positions must be positive, got {chosen.window}")

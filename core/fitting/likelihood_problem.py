@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.least_squares_problem import Errors
+from glem.core.fitting.least_squares_problem import Errors, Vector
 from glem.core.fitting.minimizing.quasi_newton import Point
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import add_slopes
 from glem.core.fitting.packed.result_rows import LikelihoodRows, RowBlock
 from glem.core.tasks.threads import ordered_map
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 PHASE_BASES = ("each", "linear", "one")
@@ -168,8 +167,6 @@ class LikelihoodProblem:
         if self.total_weight <= 0:
             raise BadInputError("all positions are held out, none is left to fit")
 
-    # ------------------------------------------------------------------------------------ parameters
-
     @property
     def parameter_count(self) -> int:
         """Length of a parameter vector."""
@@ -186,8 +183,6 @@ class LikelihoodProblem:
         """Weights that parameters stand for."""
         value, draw, scale = self.split(parameters)
         return LikelihoodWeights(self.value.weights(value), self.draw.weights(draw), scale)
-
-    # ------------------------------------------------------------------------------------ sizes
 
     @cached_property
     def _squares(self) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
@@ -226,8 +221,6 @@ class LikelihoodProblem:
         """Digest of everything that the result depends on, the limits of the search excepted."""
         arrays = [array for part in (self.value, self.draw) for array in (part.prior, part.basis, part.free)]
         return arrays_digest(arrays, f"{self.rows.fingerprint} {self.scale!r} {self.l2!r} {self.fit_scale}")
-
-    # ------------------------------------------------------------------------------------ the function
 
     def at(self, parameters: Vector) -> Point:
         """Compute what is minimized, the negative mean penalized log correctness of a game, and its gradient."""

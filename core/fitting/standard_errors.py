@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
 
-from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights
+from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, Matrix, PartWeights
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
-
-Matrix = NDArray[np.float64]
 
 MOST_PARAMETERS = 4_000
 """More parameters than these have no standard errors: their matrices would not fit into memory."""
@@ -31,8 +30,6 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
 
     They are 0 for weights that were not fitted, nan where they cannot be told.
     """
-    from scipy.sparse import csr_matrix
-
     count = problem.parameter_count
     if count > MOST_PARAMETERS:
         return None
@@ -76,8 +73,6 @@ def _parts(
 
     How x and z depend on the parameters, the information of x and z, the slopes of the log correctness, and the games.
     """
-    from scipy.sparse import csr_matrix, hstack
-
     weights = problem.weights_of(parameters)
     for block, all_weights in zip(problem.rows.blocks, problem.weights, strict=True):
         kept = np.flatnonzero(all_weights > 0)
@@ -105,8 +100,6 @@ def _parts(
 
 def _terms(packed: Rows, rows: NDArray[np.int64], part: PartWeights) -> Any:
     """Values of the terms of some rows, the bias last: sparse [rows, terms]."""
-    from scipy.sparse import csr_matrix, hstack
-
     count, start, bias = len(packed.phase), int(packed.configuration_start), part.prior.shape[1] - 1
     entries = (packed.indices[:, rows] + packed.offsets[:, None]).T
     starts = np.arange(len(rows) + 1) * entries.shape[1]
@@ -118,8 +111,6 @@ def _terms(packed: Rows, rows: NDArray[np.int64], part: PartWeights) -> Any:
 
 def _matrix(terms: Any, part: PartWeights, phase: NDArray[np.uint8]) -> Any:
     """How the sums of rows depend on the parameters of a part: sparse [rows, parameters]."""
-    from scipy.sparse import hstack
-
     free = terms[:, part.places]
     return hstack(
         [free.multiply(part.basis[phase, place][:, None]) for place in range(part.basis.shape[1])], format="csr"

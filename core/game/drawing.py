@@ -68,10 +68,6 @@ def draw_position(
 
     Parameters
     ----------
-    game
-        The game.
-    position
-        The position.
     first_to_move
         Whether the player who begins games is to move.
     marked

@@ -366,8 +366,6 @@ class Game:
 
         Parameters
         ----------
-        position
-            The position.
         fast
             By the compiled rules, which takes time once and pays for many positions; else by the plain ones.
 
@@ -490,9 +488,6 @@ def count_moves(rules: Operations, position: Any) -> int:
 def transform(rules: Operations, position: Any, symmetry: int) -> Any:
     """Image of a position under a board symmetry; 0 is the identity."""
     return rules["transform"](position, symmetry)
-
-
-# ------------------------------------------------------------------------------------------- registry
 
 
 def game_names() -> list[str]:

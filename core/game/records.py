@@ -162,8 +162,7 @@ class GameRecords:
         """Pick some of the games, by mask [G], indices or slice; problems and their number stay."""
         indices = np.arange(len(self))[chosen]
         lengths = self.lengths[indices]
-        offsets = np.zeros(len(indices) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         places = np.repeat(self.offsets[indices] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return attrs.evolve(
             self,
@@ -191,8 +190,6 @@ class GameRecords:
 
         Parameters
         ----------
-        parts
-            The records.
         initial_position
             Where games of parts without ``starts`` begin; needed only if other parts have them.
 
@@ -203,10 +200,7 @@ class GameRecords:
         """
         if not parts:
             return GameRecords.empty()
-        starts = np.cumsum([0, *(len(part.moves) for part in parts)])
-        offsets = np.concatenate(
-            [np.zeros(1, np.int64), *(part.offsets[1:] + start for part, start in zip(parts, starts, strict=False))]
-        )
+        lengths = np.concatenate([part.lengths for part in parts])
         extra = {}
         names: dict[str, tuple[str, ...]] = {}
         for column in dict.fromkeys(name for part in parts for name in part.extra):
@@ -229,7 +223,7 @@ class GameRecords:
         }
         return GameRecords(
             **columns,
-            offsets=offsets,
+            offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
             extra=extra,
             names=names,
             starts=beginnings,
@@ -310,15 +304,13 @@ def _united_names(
 ) -> tuple[list[NDArray[Any]], tuple[str, ...]]:
     """Renumber columns of indices so that all of them index one tuple of names."""
     distinct = list(dict.fromkeys(names for names in known if names))
-    union = dict.fromkeys(distinct[0])
+    if len(distinct) == 1:
+        return values, distinct[0]
+    union = dict.fromkeys(name for names in distinct for name in names)
+    place = {name: index for index, name in enumerate(union)}
     renumbered = list(values)
-    if len(distinct) > 1:
-        for further in distinct[1:]:
-            union.update(dict.fromkeys(further))
-        place = {name: index for index, name in enumerate(union)}
-        for part, names in enumerate(known):
-            if names:
-                table = np.array([*(place[name] for name in names), -1], np.int32)
-                renumbered[part] = table[values[part]]
-        return renumbered, tuple(union)
-    return renumbered, distinct[0]
+    for part, names in enumerate(known):
+        if names:
+            table = np.array([*(place[name] for name in names), -1], np.int32)
+            renumbered[part] = table[values[part]]
+    return renumbered, tuple(union)

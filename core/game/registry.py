@@ -206,9 +206,6 @@ def _unknown(group: str, name: str, known: Mapping[str, Any]) -> str:
     return f"no {_word(group)} {name!r} in the entry points {group!r}; available: {', '.join(sorted(known))}{hint}"
 
 
-# ----------------------------------------------------------------------------- why a plugin cannot be loaded
-
-
 def _reason(entry: EntryPoint, error: BaseException, kind: type[Any]) -> str:
     """Say in one sentence why an entry point could not be loaded, and where."""
     module_name = entry.value.partition(":")[0].strip()

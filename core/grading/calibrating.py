@@ -288,8 +288,6 @@ class CalibratedCollection:
     ----------
     found
         The models and their grades.
-    rule
-        How positions were selected.
     counts
         What the selection found.
     remarks
@@ -323,7 +321,7 @@ def calibrate_collection(
 
     Parameters
     ----------
-    game, files, scorer, rule, settings, progress
+    files, scorer, rule
         As for :func:`~glem.core.grading.collection.grade_collection`, with one scorer.
     by
         Names of measures: :data:`~glem.core.evaluation.result_models.MOVE`, and those that the game gives to learning;

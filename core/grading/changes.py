@@ -171,9 +171,6 @@ def _parse_change(words: list[str], text: str) -> Change:
     return Change(verb, (words[1],), number, phases, part)
 
 
-# ------------------------------------------------------------------------------------------- application
-
-
 def check_candidates(
     candidates: Sequence[CandidateChange], evaluation: ResultEvaluation, others: Sequence[ResultEvaluation] = ()
 ) -> None:

@@ -50,10 +50,6 @@ class CollectionGrading:
 
     Parameters
     ----------
-    grading
-        The grades.
-    rule
-        How positions were selected.
     counts
         What the selection found.
     label_kinds
@@ -90,8 +86,6 @@ class CollectedPositions:
 
     Parameters
     ----------
-    game
-        The game.
     learning
         What it gives to learning; its phases and groupings are kept.
     scorers
@@ -266,16 +260,12 @@ def grade_collection(
 
     Parameters
     ----------
-    game
-        The game.
     files
         Positions with results or scores, of which the signs count, or game records.
     scorers
         What is graded, of distinct names.
     rule
         Which positions of each game.
-    settings
-        How grades are taken.
     scales, drawishness
         b and alpha of each scorer: a number, :data:`FIT`, or :data:`OWN` or None for the evaluation's own, fitted where
         it has none; a single entry is for all of them. A number for alpha yields to an evaluation's own drawishness.
@@ -294,8 +284,6 @@ def grade_collection(
     observe
         Is shown the selected positions, part by part in the order of the files; their games are numbered from 0 in
         each file.
-    progress
-        Display.
 
     Raises
     ------

@@ -74,8 +74,6 @@ def bootstrap_means(sums: Floats, counts: NDArray[np.int64], resamples: int, see
     ----------
     sums, counts
         Sum of the values of each game's positions, and their number [G], G below 2**32.
-    resamples
-        Number of samples.
     seed
         Equal seeds give equal samples.
     """

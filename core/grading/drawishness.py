@@ -121,7 +121,7 @@ class DrawishnessFit:
 
 
 def drawishness_problem(
-    rows: DrawishnessRows, phase_count: int, *, l2: float = _L2, floor: float = DEFAULT_SETTINGS.floor
+    rows: DrawishnessRows, phase_count: int, *, floor: float = DEFAULT_SETTINGS.floor
 ) -> LikelihoodProblem:
     """Make the likelihood of a drawishness, whose values are given but for their scale.
 
@@ -131,8 +131,6 @@ def drawishness_problem(
         N positions with finite values. A game counts once, however many of its positions there are.
     phase_count
         Number of phases K.
-    l2
-        Penalty: 1 / sqrt(l2) is the expected size, in log odds, of what a feature contributes.
     floor
         A correctness below it counts as it.
     """
@@ -156,7 +154,7 @@ def drawishness_problem(
         PartWeights(np.tile([1.0, 0.0], (phase_count, 1)), phase_basis("one", phase_count), np.zeros(2, bool)),
         PartWeights(begin, phase_basis("linear", phase_count), np.ones(features + 1, bool)),
         scale=constant.scale,
-        l2=l2,
+        l2=_L2,
         floor=floor,
     )
 
@@ -195,9 +193,6 @@ def fit_drawishness(
     )
     weights = problem.weights_of(found.parameters * problem.units)
     return DrawishnessFit(weights.draw, weights.scale, round(problem.total_weight), found.converged)
-
-
-# ------------------------------------------------------------------------------- drawishness of graded positions
 
 
 def featured_drawishness(

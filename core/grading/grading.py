@@ -48,8 +48,6 @@ class EvaluationGrade:
 
     Parameters
     ----------
-    name
-        Its name.
     grade
         Over all positions: recalibrated (:mod:`glem.core.grading.calibration`), where there are games enough.
     by_group
@@ -109,8 +107,6 @@ class Grading:
         Names of the groupings whose groups follow each other.
     results
         Number of positions whose game the side to move won, drew and lost.
-    settings
-        How grades were taken.
     uncompared
         Pairs that have no position in common.
     notes
@@ -302,8 +298,6 @@ def grade_predictions(
         then those of the side to move.
     groupings
         Divisions whose groups are graded apart, by name.
-    settings
-        How grades are taken.
 
     Raises
     ------
@@ -342,17 +336,7 @@ def grade_predictions(
 def _notes_on(
     evaluations: Sequence[EvaluationGrade], comparisons: Sequence[Comparison], *, is_recalibrated: bool
 ) -> tuple[str, ...]:
-    """Tell what is remarkable about the grades of single evaluations.
-
-    Parameters
-    ----------
-    evaluations
-        Graded, without baselines.
-    comparisons
-        Of pairs of them.
-    is_recalibrated
-        Whether grades were to be recalibrated.
-    """
+    """Tell what is remarkable about the grades of single evaluations, which are no baselines."""
     found = [note for one in evaluations for note in (_costly(one, comparisons), _below(one)) if note]
     few = [one.name for one in evaluations if one.calibration is None]
     if few and is_recalibrated:

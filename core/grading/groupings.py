@@ -26,8 +26,6 @@ class Grouping:
 
     Parameters
     ----------
-    names
-        Names of the groups.
     group
         Group of each position [N], -1 for none.
     is_ordered
@@ -46,8 +44,6 @@ def groupings_of(
 
     Parameters
     ----------
-    game
-        The game.
     label
         Score of each position's game from the side to move [N].
     ply

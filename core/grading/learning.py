@@ -256,8 +256,6 @@ class LearningRun:
     ----------
     baseline
         Name of the best evaluation so far.
-    evaluation
-        It.
     grade
         Its grade.
     verdicts
@@ -476,8 +474,6 @@ def read_learning_games(
 
     Parameters
     ----------
-    game
-        The game.
     files
         Game records, or Parquet files of positions labelled with results.
     rule, tuning_rule
@@ -496,8 +492,6 @@ def read_learning_games(
         Leave bad records out.
     jobs
         Threads of fits.
-    progress
-        Display.
 
     Raises
     ------

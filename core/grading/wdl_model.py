@@ -63,8 +63,6 @@ class WdlFit:
 
     Parameters
     ----------
-    model
-        It.
     covariance
         Of the coefficients of a, then of b: float64 [2 (D + 1), 2 (D + 1)]; nan where it cannot be told.
     converged
@@ -140,14 +138,7 @@ class _Problem:
     def covariance(self, point: Floats, game: NDArray[np.int64], size: float) -> Floats:
         """Sandwich covariance of the coordinates; nan where it cannot be told.
 
-        Parameters
-        ----------
-        point
-            The coordinates.
-        game
-            Of each position [N].
-        size
-            Of the least of a and b, within which steps stay.
+        Games are those of each position [N]; steps stay within the ``size`` of the least of a and b.
         """
         _, *by_each = self.slopes(point)
         columns = [self.basis[self.place, each] * slope for slope in by_each for each in range(self.basis.shape[1])]

@@ -348,14 +348,10 @@ def label_by_search(
     ----------
     positions
         N positions that are not over; their own labels are not looked at.
-    settings
-        How.
     work
         Folder for what is done already, made if absent; the same call continues there after a kill.
     workers
         Where; the labels do not depend on it.
-    progress
-        Display.
 
     Yields
     ------

@@ -149,16 +149,10 @@ def relabel(
 
     Parameters
     ----------
-    tree
-        The games.
-    settings
-        How.
     work
         Folder for what is done already, made if absent; the same call continues there after a kill.
     workers
         Where; the labels do not depend on it.
-    progress
-        Display.
 
     Raises
     ------

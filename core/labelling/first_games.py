@@ -234,8 +234,6 @@ def play_games(
 
     Parameters
     ----------
-    game
-        The game.
     positions
         Positions in all games together, at least; 200,000 by default, 4,000 where the rules are not compiled.
     evaluation
@@ -246,8 +244,6 @@ def play_games(
         Chance of a random move later.
     seed
         Another seed gives other games.
-    progress
-        Display.
 
     Raises
     ------

@@ -80,27 +80,18 @@ def _overload_store_sample(columns: Any, row: Any, position: Any) -> Any:
     return lambda columns, row, position: store_position(columns, row, position)
 
 
-def inner_start(position: Any, data: Any, accumulators: Any, ply: int) -> None:
-    """Stand-in for the evaluator's own function; see :func:`_operations`."""
-    raise NotImplementedError
-
-
-def inner_update(before: Any, move: int, after: Any, data: Any, accumulators: Any, ply: int) -> None:
-    """Stand-in for the evaluator's own function; see :func:`_operations`."""
-    raise NotImplementedError
-
-
-def inner_score(position: Any, data: Any, accumulators: Any, ply: int) -> int:
-    """Stand-in for the evaluator's own function; see :func:`_operations`."""
-    raise NotImplementedError
+_inner_start: Any = None
+_inner_update: Any = None
+_inner_score: Any = None
+"""Stand for the functions of the evaluator behind it, in copies of those below; see :func:`_operations`."""
 
 
 def _start(position: Any, data: SampleRoom, accumulators: Any, ply: int) -> None:
-    inner_start(position, data.inner, accumulators, ply)
+    _inner_start(position, data.inner, accumulators, ply)
 
 
 def _update(before: Any, move: int, after: Any, data: SampleRoom, accumulators: Any, ply: int) -> None:
-    inner_update(before, move, after, data.inner, accumulators, ply)
+    _inner_update(before, move, after, data.inner, accumulators, ply)
 
 
 def _row_for(data: SampleRoom, counter: np.int64, room: np.int64) -> np.int64:
@@ -114,7 +105,7 @@ def _row_for(data: SampleRoom, counter: np.int64, room: np.int64) -> np.int64:
 
 
 def _static_score(position: Any, data: SampleRoom, accumulators: Any, ply: int) -> Any:
-    score = np.int64(inner_score(position, data.inner, accumulators, ply))
+    score = np.int64(_inner_score(position, data.inner, accumulators, ply))
     row = _row_for(data, np.int64(_SEEN), data.room)
     if row >= np.int64(0):
         store_sample(data.columns, row, position)
@@ -133,9 +124,9 @@ def _operations(inner: Operations) -> Operations:
     return Operations(
         f"{inner.name}-sampling",
         {
-            "start": bound(_start, inner_start=inner["start"]),
-            "update": bound(_update, inner_update=inner["update"]),
-            "static_score": bound(_static_score, inner_score=inner["static_score"]),
+            "start": bound(_start, _inner_start=inner["start"]),
+            "update": bound(_update, _inner_update=inner["update"]),
+            "static_score": bound(_static_score, _inner_score=inner["static_score"]),
             "search_phase": inner["search_phase"],
         },
     )
@@ -157,8 +148,6 @@ class PositionSampler:
 
     Parameters
     ----------
-    game
-        The game.
     evaluator
         The evaluator behind it.
     room

@@ -193,8 +193,6 @@ def train_generations(
         What the game gives to learning; patterns are those of its first set.
     folder
         Made if absent.
-    settings
-        How.
     generations
         How many there are to be in all.
     seconds
@@ -208,8 +206,6 @@ def train_generations(
         Where positions are labelled and matches played.
     jobs
         Threads of fits.
-    progress
-        Display.
 
     Returns
     -------
@@ -297,8 +293,6 @@ class _Training:
             temporary.write_text(json.dumps([attrs.asdict(each) for each in [*self.done, found]], indent=1) + "\n")
         self.done.append(found)
 
-    # -------------------------------------------------------------------------------------------- positions
-
     def _wanted(self, number: int) -> int:
         """Positions that a generation labels."""
         assert self.settings.positions is not None
@@ -365,8 +359,6 @@ class _Training:
         chosen = given.select(np.sort(order[np.argsort(rank, kind="stable")[:wanted]]))
         # A search does not tell more of a position that more games have reached.
         return attrs.evolve(chosen, weight=np.ones(len(chosen), np.float32))
-
-    # ------------------------------------------------------------------------------------ fit and judgement
 
     def _fit(self, number: int) -> tuple[LinearEvaluation, int, tuple[float, ...], tuple[str, ...]]:
         """Fit a generation to its labels and to those of the one before, which are searches' too."""

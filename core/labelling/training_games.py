@@ -6,7 +6,6 @@ workers, a killed generation continues with the files that are missing, and a fi
 """
 
 import contextlib
-import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from attrs import define, field
 
 from glem.core.errors import BadInputError
 from glem.core.files.atomic import check_writable
+from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.players.spec import SEARCH, PlayerSpec
@@ -144,7 +144,7 @@ def _described(game: Game, settings: GenerationSettings, openings: list[Opening]
         "game": game.name,
         "players": players,
         "openings": {**attrs.asdict(settings.openings), "kind": Path(settings.openings.kind).name},
-        "openings_digest": None if lines is None else hashlib.blake2b(lines.encode(), digest_size=16).hexdigest(),
+        "openings_digest": None if lines is None else arrays_digest([], lines),
         "exploration": settings.exploration,
         "seed": settings.seed,
         "games_per_file": settings.games_per_file,
@@ -167,8 +167,6 @@ def generate(
 
     Parameters
     ----------
-    game
-        The game.
     folder
         Made if absent; holds this generation alone.
     settings
@@ -177,8 +175,6 @@ def generate(
         Exactly one of them: the number of games, or the least number of positions, for which whole files are played.
     workers
         Where; the games do not depend on it.
-    progress
-        Display.
     tell
         Called with one sentence where bad openings of a file were left out; None raises instead.
 

@@ -111,31 +111,10 @@ class SparseTable:
         table[places] = slots
         return cls(offsets.astype(np.int32), locks, table)
 
-    def __len__(self) -> int:
-        return int((self.locks >= 0).sum())
-
     @property
     def size(self) -> int:
         """Entries of the hash table, used or not."""
         return len(self.locks)
-
-    def lookup(self, firsts: NDArray[np.integer], seconds: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Slots of some configurations.
-
-        Parameters
-        ----------
-        firsts, seconds
-            i1 and i2 [n], in their ranges.
-
-        Returns
-        -------
-        slots
-            int32 [n], -1 for configurations that are not valid.
-        """
-        first = np.ascontiguousarray(firsts, np.int32)
-        second = np.ascontiguousarray(seconds, np.int32)
-        place = self.offsets[first] + second
-        return np.where(self.locks[place] == first, self.slots[place], np.int32(-1))
 
 
 def join_tables(

@@ -24,8 +24,6 @@ class ResultChances:
 
     Parameters
     ----------
-    game
-        The game.
     evaluation
         Name of the evaluation that the player searches with.
     models

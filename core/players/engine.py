@@ -39,8 +39,6 @@ class Engine:
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The player; made when it is first needed.
     calibration
@@ -58,8 +56,6 @@ class Engine:
         self._first_began = True
         self.preparing: threading.Thread | None = None
         """The thread in which a protocol prepares the player, if it does that by itself."""
-
-    # ---------------------------------------------------------------------------------------------- the game
 
     @property
     def position(self) -> Any:
@@ -123,8 +119,6 @@ class Engine:
 
         Parameters
         ----------
-        position
-            The position.
         first_to_move
             Whether the first player is to move in it.
         previous
@@ -283,8 +277,6 @@ class Engine:
         names = [self.game.format_move(move) for move in self._moves if move != self.game.pass_move]
         return ("" if all(len(name) == 2 for name in names) else " ").join(names)
 
-    # ------------------------------------------------------------------------------------------ the player
-
     @property
     def spec(self) -> PlayerSpec:
         """The player's description."""
@@ -379,8 +371,6 @@ class Engine:
 
         Parameters
         ----------
-        lines
-            How many lines.
         limits
             When to end; by default the player's limits.
         stop

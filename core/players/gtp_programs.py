@@ -33,13 +33,6 @@ _USUAL_TIMEOUT = 60.0
 class GtpPlayer(LinePlayer):
     """Lets a program that speaks GTP choose the moves.
 
-    Parameters
-    ----------
-    game
-        The game.
-    spec
-        The player.
-
     Raises
     ------
     BadInputError

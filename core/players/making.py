@@ -54,15 +54,7 @@ def close_programs() -> None:
 
 
 class _SimplePlayer:
-    """Plays any legal move, or one of those after which an evaluation is best; chance decides between equal ones.
-
-    Parameters
-    ----------
-    game
-        The game.
-    spec
-        Of kind random or greedy: name, seed, and the evaluation of a greedy player.
-    """
+    """Plays any legal move, or one of those after which an evaluation is best; chance decides between equal ones."""
 
     def __init__(self, game: Game, spec: PlayerSpec) -> None:
         self.name = spec.name

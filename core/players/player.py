@@ -65,8 +65,6 @@ class Player(Protocol):
 
         Parameters
         ----------
-        position
-            The position.
         previous
             The game's earlier positions, in order; as many as plies were played.
         clock

@@ -57,8 +57,6 @@ class ProgramFailureError(GlemError):
 
     Parameters
     ----------
-    text
-        What happened.
     timed_out
         Whether it hung.
     """
@@ -216,9 +214,6 @@ def _file_digest(path: str, _modified: int, _size: int) -> str:
         return ""
 
 
-# ---------------------------------------------------------------------------------------- processor time
-
-
 def processor_seconds(process: int) -> float | None:
     """Processor time that a process and its children have taken; None where the system does not tell (Linux does)."""
     try:
@@ -251,17 +246,8 @@ class _ProcessorWatch:
         return max(found - before, 0.0)
 
 
-# --------------------------------------------------------------------------------------------- programs
-
-
 class LineProgram:
-    """A program that reads commands and answers in lines. One thread at a time may use it.
-
-    Parameters
-    ----------
-    program
-        What to start, and where.
-    """
+    """A program that reads commands and answers in lines. One thread at a time may use it."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -391,17 +377,8 @@ class LineProgram:
         self.kill()
 
 
-# ---------------------------------------------------------------------------------------------- players
-
-
 class ProgramPlayer(ABC):
-    """Lets a program choose the moves, whatever its protocol.
-
-    Parameters
-    ----------
-    spec
-        The player.
-    """
+    """Lets a program choose the moves, whatever its protocol."""
 
     def __init__(self, spec: ProgramSpec) -> None:
         self.name = spec.name
@@ -455,15 +432,6 @@ class ProgramPlayer(ABC):
 class LinePlayer(ProgramPlayer):
     """A player whose program is spoken to in lines; it cannot be told to hurry.
 
-    Parameters
-    ----------
-    game
-        The game.
-    spec
-        The player.
-    program
-        Its program.
-
     Raises
     ------
     ProgramStartError
@@ -508,10 +476,6 @@ class LinePlayer(ProgramPlayer):
         ----------
         start
             First position of the game.
-        moves
-            Its moves.
-        clock
-            The program's clock.
         seconds
             After so long it counts as hung.
 

@@ -282,9 +282,6 @@ def external_players_of(game: Game, spec: PlayerSpec) -> ExternalPlayers:
     return protocols[name]
 
 
-# -------------------------------------------------------------------------------------------------- texts
-
-
 def _whole(text: str) -> int:
     number = whole_number(text)
     if number is None:

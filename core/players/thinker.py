@@ -46,10 +46,6 @@ class Thinker:
 
     Parameters
     ----------
-    game
-        The game.
-    spec
-        The player.
     table_mb
         Megabytes of the search's table; by default the player's. The solver's is always as large as the player says.
 
@@ -194,8 +190,6 @@ class Thinker:
 
         Parameters
         ----------
-        position
-            The position.
         fresh
             Begin with an empty table, which takes none of the time that is told.
 
@@ -244,10 +238,6 @@ class Thinker:
         ----------
         position
             The position; it is solved where it has at most :attr:`PlayerSpec.solve_from` moves left.
-        limits
-            When to end.
-        lines
-            How many lines.
         stop
             Ends the analysis from another thread.
         previous

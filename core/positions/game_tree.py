@@ -157,8 +157,6 @@ class GameTree:
 
     Parameters
     ----------
-    game
-        The game.
     records
         The games, those with illegal moves left out.
     number
@@ -194,8 +192,6 @@ class GameTree:
 
         Parameters
         ----------
-        game
-            The game.
         chunks
             Game records, for instance from :func:`glem.core.positions.reading.read_records`. Memory holds all of them:
             about 100 bytes a position of two 64-bit fields.

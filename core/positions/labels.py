@@ -274,8 +274,6 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
 
     Parameters
     ----------
-    game
-        The game.
     records
         G games.
     played
@@ -372,8 +370,6 @@ def label_records(
 
     Parameters
     ----------
-    game
-        The game.
     chunks
         Game records, for instance from :func:`glem.core.positions.reading.read_records`.
     label

@@ -133,8 +133,6 @@ class Positions:
         found = {name: self._game_key if name == "game_key" else getattr(self, name) for name in _DTYPES}
         return {name: column for name, column in found.items() if column is not None}
 
-    # ------------------------------------------------------------------------------------ construction
-
     @classmethod
     def from_positions(
         cls,
@@ -220,8 +218,6 @@ class Positions:
         positions = game.position_type(*(columns[f"position_{name}"] for name in game.position_type._fields))
         others: dict[str, Any] = {name: columns[name] for name in _DTYPES if name in columns}
         return cls(game=game, positions=positions, sources=sources, label_kind=label_kind, **others)
-
-    # ----------------------------------------------------------------------------------------- tables
 
     def to_arrow(self) -> Any:
         """Arrow table of all columns; sources by name, null where unknown. Its metadata tell the game and label kind.
@@ -319,8 +315,6 @@ class Positions:
             sources = tuple(named.dictionary.to_pylist())
         return cls.from_columns(owner, columns, sources, label_kind or facts.get("label_kind", "score"))
 
-    # ------------------------------------------------------------------------------------------ facts
-
     def __len__(self) -> int:
         return len(self.positions[0])
 
@@ -392,8 +386,6 @@ class Positions:
         numbers = np.array([*(known[name] for name in self.sources), -1], np.int16)
         renumbered: NDArray[np.int16] = numbers[self.source]
         return renumbered
-
-    # -------------------------------------------------------------------------------------- selection
 
     def select(self, rows: slice | NDArray[Any]) -> Positions:
         """Positions of a slice, a mask [N] or row numbers, in that order."""

@@ -115,8 +115,6 @@ def read_records(
     ----------
     game
         Whose formats are tried.
-    path
-        The file.
     format
         Name of a format in ``game.record_formats``, or ``games`` for glem's own
         (:mod:`glem.core.positions.game_lines`); guessed from suffix and content if not given.

@@ -220,9 +220,6 @@ def replay(game: Game, records: GameRecords) -> Replay:
     return Replay(positions, record, ply, side, move, offsets, status, illegal_at, final_score, move_side)
 
 
-# ------------------------------------------------------------------------------------- games known to be legal
-
-
 def _write_chosen(
     rules: Any, starts: Any, moves: Any, offsets: Any, chosen: Any, chosen_offsets: Any, columns: Any, move: Any
 ) -> None:

@@ -9,13 +9,8 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
-from glem.core.game.records import GameRecords
+from glem.core.game.records import MAX_PROBLEMS, GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, Replay
-
-_MAX_PROBLEMS = 100
-
-Place = Callable[[int], str]
-"""Tells where a record is, for messages: index in the chunk to ``games.txt:17``."""
 
 
 @define(eq=False)
@@ -27,13 +22,13 @@ class BadRecords:
     count
         Number of records, good and bad.
     place
-        Where each of them is.
+        Tells where a record is, for messages: index in the chunk to ``games.txt:17``.
     skip_bad
         Leave bad ones out and count them instead of raising.
     """
 
     count: int
-    place: Place
+    place: Callable[[int], str]
     skip_bad: bool
     _reason: NDArray[np.int16] = field(init=False)
     _texts: list[Callable[[int], str]] = field(init=False, factory=list)
@@ -55,7 +50,7 @@ class BadRecords:
         """One line about a bad record: where it is and what is wrong."""
         return f"{self.place(index)}: {self._texts[self._reason[index]](index)}"
 
-    def problems(self, *, limit: int = _MAX_PROBLEMS) -> tuple[str, ...]:
+    def problems(self, *, limit: int = MAX_PROBLEMS) -> tuple[str, ...]:
         """One line for each of the first ``limit`` bad records.
 
         Raises

@@ -44,8 +44,6 @@ def write_games(game: Game, path: str | os.PathLike[str], records: GameRecords) 
 
     Parameters
     ----------
-    game
-        The game.
     path
         Its name tells the format (:func:`format_to_write`). Replaced only when all is written; packed if it ends in
         ``.gz``, ``.xz`` or ``.zst``.

@@ -16,15 +16,13 @@ _BAR_HEIGHT = 40.0
 Quantity = Literal["weight", "matches"]
 
 
-def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantity) -> Element:
-    """Draw one bar per phase around the zero line; it stretches to the width of its place.
+def _phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantity) -> tuple[Element, Element]:
+    """Draw one bar per phase around the zero line, stretched to the width of its place, and a head that tells the span.
 
     Parameters
     ----------
     values
         One per phase; nan draws no bar.
-    phases
-        Their names.
     quantity
         What the bars are: weights have a sign and its colours, match counts only a size.
     """
@@ -49,7 +47,9 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantit
             )
         bars.append(element("g", element("title", f"{phase}: {_text(value, quantity)}"), column, bar))
     zero = element("line", x1=0, y1=high * unit, x2=width, y2=high * unit, class_="zero")
-    return element(
+    span = _span(finite, quantity)
+    head = element("div", element("span", quantity), element("span", span, class_="span"), class_="bars-head")
+    return head, element(
         "svg",
         *bars,
         zero,
@@ -57,7 +57,7 @@ def phase_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantit
         preserveAspectRatio="none",
         class_="bars",
         role="img",
-        aria_label=f"Bar chart: {quantity} by phase, {_span(finite, quantity)}",
+        aria_label=f"Bar chart: {quantity} by phase, {span}",
     )
 
 
@@ -82,17 +82,6 @@ def _short(count: float) -> str:
         if count >= size:
             return f"{number(count / size)}{letter}"
     return whole(int(count))
-
-
-def _labelled_bars(values: Sequence[float], phases: Sequence[str], quantity: Quantity) -> tuple[Element, Element]:
-    finite = [value for value in values if math.isfinite(value)]
-    head = element(
-        "div",
-        element("span", quantity),
-        element("span", _span(finite, quantity), class_="span"),
-        class_="bars-head",
-    )
-    return head, phase_bars(values, phases, quantity)
 
 
 def draw_item(item: Item, rank: int, report: DiscoveryReport) -> Element:
@@ -130,9 +119,9 @@ def _conditions(item: Item, report: DiscoveryReport) -> Element | None:
 def _bars(item: Item, report: DiscoveryReport) -> Element | None:
     charts: list[Element] = []
     if item.weights:
-        charts += _labelled_bars(item.weights, report.phases, "weight")
+        charts += _phase_bars(item.weights, report.phases, "weight")
     if item.match_counts:
-        charts += _labelled_bars(item.match_counts, report.phases, "matches")
+        charts += _phase_bars(item.match_counts, report.phases, "matches")
     if not charts:
         return None
     if len(report.phases) > 1:

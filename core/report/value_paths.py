@@ -20,8 +20,6 @@ def write_value_paths(
 
     Parameters
     ----------
-    path
-        The file.
     names
         Of P parameters.
     paths

@@ -226,9 +226,6 @@ def _digest(evaluation: LinearEvaluation, columns: Any) -> str:
     return arrays_digest((*evaluation.parts()[1].values(), *columns))
 
 
-# ------------------------------------------------------------------------------------------ from scores to parameters
-
-
 def check_depths_of(depth: int) -> tuple[int, ...]:
     """Depths of the check searches for a search of some depth, shallow ones first.
 

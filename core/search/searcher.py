@@ -272,8 +272,6 @@ class Searcher:
         for helper in self._helpers:
             helper.clear()
 
-    # ------------------------------------------------------------------------------------- one search
-
     def search(
         self,
         position: Any,

@@ -162,9 +162,6 @@ def solver_of(game: Game, evaluator: Evaluator | None = None, table_mb: int = 64
     return SearchSolver(game, evaluator, table_mb, **options)
 
 
-# -------------------------------------------------------------------------------------- many positions
-
-
 @define(frozen=True)
 class SolverSpec:
     """What another process needs to make the same solver.

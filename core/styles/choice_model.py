@@ -216,18 +216,14 @@ def _spread_within(part: Choices, odds: Vector) -> tuple[Vector, Vector]:
     return changes, spread + np.tril(spread, -1).T
 
 
-def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision: float | Vector = 0.0) -> ChoiceModel:
+def fit_choices(sample: ChoiceSample, *, precision: float | Vector = 0.0) -> ChoiceModel:
     """Fit the weights of a choice model by Newton's method.
 
     Parameters
     ----------
-    sample
-        The choices.
-    prior
-        float64 [k]: weights that others have; 0 if not given.
     precision
-        How strongly the weights are held to the prior: that of a normal distribution about it, of all weights or of
-        each, float64 [k]. With 0 the likelihood alone counts.
+        How strongly the weights are held to zero: that of a normal distribution about it, of all weights or of each,
+        float64 [k]. With 0 the likelihood alone counts.
 
     Raises
     ------
@@ -237,10 +233,9 @@ def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision:
         greatest value at the chosen move it has none without a precision.
     """
     width = len(sample.names)
-    held = np.zeros(width) if prior is None else np.asarray(prior, np.float64)
     stiff = np.broadcast_to(np.asarray(precision, np.float64), (width,))
-    if held.shape != (width,) or not np.isfinite(held).all() or not (np.isfinite(stiff).all() and (stiff >= 0).all()):
-        raise BadInputError(f"a prior has {width} finite weights, and precisions are finite and not negative")
+    if not (np.isfinite(stiff).all() and (stiff >= 0).all()):
+        raise BadInputError("precisions are finite and not negative")
     choices, chance, within = 0, 0.0, np.zeros((width, width))
     for part in sample.parts():
         sizes = np.diff(part.starts)
@@ -253,9 +248,8 @@ def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision:
         check_collinear(within / choices, sample.names, np.full(width, 1e-12))
 
     def pass_at(weights: Vector) -> Pass:
-        apart = weights - held
-        likelihood = -float(stiff @ apart**2) / 2
-        slopes, information = -stiff * apart, np.diag(stiff).copy()
+        likelihood = -float(stiff @ weights**2) / 2
+        slopes, information = -stiff * weights, np.diag(stiff).copy()
         for part in sample.parts():
             odds, own = chances_of(part, weights)
             likelihood += float(own.sum())
@@ -265,7 +259,7 @@ def fit_choices(sample: ChoiceSample, *, prior: Vector | None = None, precision:
         return Pass(likelihood, slopes, information)
 
     spread = np.sqrt(np.maximum(np.diag(within) / choices, 1e-12))
-    found = climb(pass_at, held.copy(), spread)
+    found = climb(pass_at, np.zeros(width), spread)
     if found is None:
         raise BadInputError("no maximum of the likelihood was found: hold the weights to a prior by a precision")
     weights, inverse, _ = found

@@ -96,8 +96,6 @@ def person_of(
 
     Parameters
     ----------
-    game
-        The game.
     chunks
         Game records.
     wanted

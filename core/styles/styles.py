@@ -66,8 +66,6 @@ def learning_of_styles(game: str, feature_set: str | None = None) -> Learning:
 
     Parameters
     ----------
-    game
-        Its name.
     feature_set
         One of its sets; "" for the first; None for the one that is called ``style``, if any, else the first.
 
@@ -197,12 +195,8 @@ def learn_style(
 
     Parameters
     ----------
-    learning
-        The features.
     replay, rows
         Games, and the rows in which the player moved (:func:`~glem.core.styles.chosen_moves.own_moves`).
-    settings
-        How.
     prior
         What all players have in common: a style that many games taught, or any evaluation of these features. Moves are
         searched with it; the player's weights are a multiple of its own and what features add to that, which is held to

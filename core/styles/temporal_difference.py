@@ -202,8 +202,6 @@ def learn_differences(
         float64 [k] at the beginning; equal ones in the paper.
     fixed
         bool [k]: weights that stay, as that of the material balance does in the paper.
-    how
-        The constants.
 
     Raises
     ------
@@ -230,8 +228,6 @@ class SearchedValues:
 
     Parameters
     ----------
-    learning
-        The game's features.
     names
         The k features that count.
     scale

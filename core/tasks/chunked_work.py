@@ -79,8 +79,6 @@ class ChunkedWork:
             Of this step of the work, for the display and files: the result of task ``i`` is kept as ``NAME-i.npz``.
         workers
             Where the tasks run; the results do not depend on it.
-        progress
-            Display.
         """
         count = len(positions[0])
         rows = [slice(start, min(start + per_task, count)) for start in range(0, count, per_task)]

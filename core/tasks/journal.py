@@ -22,10 +22,6 @@ VERSION = 1
 _LONGEST_LINE = 1 << 28
 
 
-def _as_it_is(record: Any) -> Any:
-    return record
-
-
 class Journal:
     """A journal that is open for writing; a context manager.
 
@@ -77,7 +73,7 @@ class Journal:
             raise BadInputError(f"{self.path} belongs to other settings ({changes}); remove it or name another file")
         self._file.truncate(max((end for _, end in _lines(self.path, self._file)), default=self._file.tell()))
 
-    def records(self, parse: Callable[[Any], Any] = _as_it_is) -> Iterator[Any]:
+    def records(self, parse: Callable[[Any], Any] = lambda record: record) -> Iterator[Any]:
         """Pieces of work that were finished before, in the order of the file; see :func:`read_journal`."""
         _, found = read_journal(self.path, self._kind, parse)
         return found
@@ -106,14 +102,12 @@ class Journal:
 
 
 def read_journal(
-    path: str | os.PathLike[str], kind: str, parse: Callable[[Any], Any] = _as_it_is
+    path: str | os.PathLike[str], kind: str, parse: Callable[[Any], Any] = lambda record: record
 ) -> tuple[dict[str, Any], Iterator[Any]]:
     """Read a journal.
 
     Parameters
     ----------
-    path
-        The file.
     kind
         What kind of work it must be.
     parse

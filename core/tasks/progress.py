@@ -74,8 +74,14 @@ class _LineTask:
         return f"{self._description.strip()}: {', '.join(fact for fact in facts if fact)}"
 
 
-class _Lines:
-    """Tells how far the task that was opened last is, ever less often."""
+class LineProgress:
+    """Shows the task that was opened last in lines: after ten seconds, then ever less often, at last one a minute.
+
+    Parameters
+    ----------
+    write
+        Takes a line without its end; called from another thread.
+    """
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
@@ -86,6 +92,7 @@ class _Lines:
 
     @contextlib.contextmanager
     def __call__(self, description: str, total: float | None = None) -> Iterator[Task]:
+        """Open a task; see :class:`Progress`."""
         task = _LineTask(description, total)
         with self._lock:
             self._open.append(task)
@@ -111,17 +118,6 @@ class _Lines:
                 self._due = now + self._interval
                 line = self._open[-1].line()
             self._write(line)
-
-
-def line_progress(write: Callable[[str], object]) -> Progress:
-    """Show progress in lines of text: the first after ten seconds, then ever less often, at last one a minute.
-
-    Parameters
-    ----------
-    write
-        Takes a line without its end; called from another thread.
-    """
-    return _Lines(write)
 
 
 def _duration(seconds: float) -> str:

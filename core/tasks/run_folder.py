@@ -147,8 +147,6 @@ def claim_folder(
 
     Parameters
     ----------
-    folder
-        The folder.
     settings
         All that the results depend on, as JSON values.
     mark

@@ -59,13 +59,7 @@ class Workers:
 
 
 class LocalWorkers(ProcessPoolExecutor):
-    """Processes of this machine that end with the process that started them, however it ends.
-
-    Parameters
-    ----------
-    workers
-        Number of processes.
-    """
+    """Processes of this machine that end with the process that started them, however it ends."""
 
     def __init__(self, workers: int) -> None:
         # Spawned, not forked: a fork copies the locks that numba's and the caller's threads hold.

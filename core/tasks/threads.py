@@ -11,6 +11,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _ENDED = object()
+_AHEAD = 2
+"""Items that a thread is ahead at most."""
 
 
 def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -44,10 +46,10 @@ def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[I
 class _Reader:
     """A thread that is some items ahead of who takes what an iterator gives, up to its end or its error."""
 
-    def __init__(self, make: Callable[[], Iterator[Any]], depth: int) -> None:
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
         self._thread = ThreadPoolExecutor(1, "read ahead")
         self._iterator = self._thread.submit(make)
-        self._waiting = deque(self._thread.submit(self._next) for _ in range(depth))
+        self._waiting = deque(self._thread.submit(self._next) for _ in range(_AHEAD))
 
     def _next(self) -> Any:
         return next(self._iterator.result(), _ENDED)
@@ -61,9 +63,7 @@ class _Reader:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def read_ahead(
-    makers: Sequence[Callable[[], Iterator[Item]]], *, threads: int = 2, depth: int = 2
-) -> Generator[Item, None, None]:
+def read_ahead(makers: Sequence[Callable[[], Iterator[Item]]], *, threads: int = 2) -> Generator[Item, None, None]:
     """Give what several iterators give, one after the other, while threads are ahead of it.
 
     Parameters
@@ -72,8 +72,6 @@ def read_ahead(
         Make the iterators, each in the thread that runs it.
     threads
         Number of iterators that run at a time, at least 1.
-    depth
-        Items that each of them is ahead at most.
 
     Yields
     ------
@@ -85,7 +83,7 @@ def read_ahead(
     try:
         for place in range(len(makers)):
             while len(readers) < min(place + threads, len(makers)):
-                readers.append(_Reader(makers[len(readers)], depth))
+                readers.append(_Reader(makers[len(readers)]))
             yield from readers[place].items()
             readers[place].stop()
     finally:

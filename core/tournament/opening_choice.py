@@ -102,8 +102,6 @@ class OpeningPlan:
 
         Parameters
         ----------
-        game
-            The game.
         tell
             As of :func:`~glem.core.tournament.openings.read_openings`.
 
@@ -206,22 +204,14 @@ def choose_openings(
 
     Parameters
     ----------
-    game
-        The game.
     plies
         Their length, passes included.
-    count
-        Their number.
     judge
         Which of them are near-even; all are taken if not given.
     seed
         Of the draw; the openings depend on it alone, not on the workers.
     record
         Journal of the values, from which a killed choice goes on; None keeps none.
-    workers
-        Where openings are judged.
-    progress
-        Display.
 
     Raises
     ------

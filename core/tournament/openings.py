@@ -109,8 +109,6 @@ def read_openings(
 
     Parameters
     ----------
-    game
-        The game.
     path
         Game records, also glem's own ``.games``, or positions in one of the game's formats; or lines with a position or
         with moves from the start, as the game writes them, separated by blanks. Empty lines and those that begin with
@@ -121,8 +119,6 @@ def read_openings(
         Only so many first moves of each game; games that are shorter are bad.
     count
         Draw so many of them at random, and look at no others; all if not given.
-    seed
-        Of the draw.
     tell
         Called with one sentence where bad games, positions or lines were left out; None raises instead.
 

@@ -54,13 +54,6 @@ class Rating:
 def joint_ratings(names: Sequence[str], pairings: Iterable[PairingResult]) -> tuple[Rating, ...]:
     """Rate players by all games among them, the best first.
 
-    Parameters
-    ----------
-    names
-        The players.
-    pairings
-        Results of any two of them.
-
     Raises
     ------
     BadInputError

@@ -20,13 +20,7 @@ from glem.core.tournament.games import End, PlayedGame
 
 @define(kw_only=True)
 class _Results:
-    """Games of one side.
-
-    Parameters
-    ----------
-    wins, draws, losses
-        Games.
-    """
+    """Games of one side."""
 
     wins: int = 0
     draws: int = 0
@@ -189,13 +183,7 @@ class PairingResult(_Results):
 
 @define(repr=False)
 class Standings:
-    """Results of a tournament's games, added one by one in any order.
-
-    Parameters
-    ----------
-    names
-        The players.
-    """
+    """Results of a tournament's games, added one by one in any order."""
 
     names: Sequence[str]
     totals: dict[str, PlayerTotals] = field(init=False)

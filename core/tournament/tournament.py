@@ -163,12 +163,8 @@ def run_tournament(
 
     Parameters
     ----------
-    tournament
-        What to play.
     record
         Journal of the games; where it holds games already, they are not played again. None keeps no record.
-    workers
-        Where the games are played.
     progress
         Display; shows the score.
 

@@ -78,9 +78,6 @@ def block_of(dense: NDArray[Any], phase: NDArray[Any] | None, *more: Any) -> Blo
     return Block(offsets, columns, values, share, *more)
 
 
-# -------------------------------------------------------------------------------------------- functions
-
-
 def blocks_of_positions(
     function: Callable[[Any], Any], parts: Iterable[Positions], *, name: str, held_out: float, seed: int
 ) -> Iterator[tuple[Terms, Block]]:
@@ -149,9 +146,6 @@ def _checked(found: Any, count: int, name: str) -> tuple[Terms, NDArray[Any], ND
     return terms, np.concatenate([column.reshape(count, -1) for column in arrays.values()], axis=1), phase
 
 
-# ----------------------------------------------------------------------------------------------- tables
-
-
 def blocks_of_table(path: str | os.PathLike[str], *, held_out: float, seed: int) -> Iterator[tuple[Terms, Block]]:
     """Read coefficients from a table: CSV, Parquet, or an archive of numpy.
 
@@ -162,8 +156,6 @@ def blocks_of_table(path: str | os.PathLike[str], *, held_out: float, seed: int)
 
     Parameters
     ----------
-    path
-        The table.
     held_out, seed
         Share of the games that is held out, and what chooses them.
 

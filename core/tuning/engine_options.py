@@ -105,8 +105,6 @@ def parameters_of(game: Game, spec: PlayerSpec, lines: Iterable[tuple[str, str]]
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The engine. An option that it sets begins there, unless the parameter names another start.
     lines

@@ -183,9 +183,6 @@ def _add_games(
             score[column, 1] += slope * (1.0 - share)
 
 
-# ---------------------------------------------------------------------------------------------- the fit
-
-
 @define(frozen=True)
 class TermSettings:
     """How weights of terms are fitted.
@@ -249,8 +246,6 @@ class TermsFit:
 
     Parameters
     ----------
-    terms
-        The terms.
     start, weights
         float64 [K, 2]: before and after, in units of the engine.
     errors
@@ -420,22 +415,16 @@ def fit_terms(
 
     Parameters
     ----------
-    terms
-        The terms.
     blocks
         Their coefficients.
     start
         float64 [K, 2]: weights to begin with, in units of the engine; zeros if not given.
-    settings
-        How to fit.
     held
         bool [K]: coefficients whose weights stay.
     work
         Folder where the state of the unfinished fit is kept; the same call continues it, with the same result.
     jobs
         Threads; they change no result.
-    progress
-        Display.
 
     Raises
     ------

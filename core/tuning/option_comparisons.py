@@ -54,9 +54,6 @@ def _in_order(function: Any, tasks: Sequence[Any], workers: Workers) -> list[Any
         return [result for _, result in sorted(results, key=lambda found: found[0])]
 
 
-# ------------------------------------------------------------------------------------------------------ games
-
-
 @define(frozen=True)
 class _PairTask:
     game: Game
@@ -84,8 +81,6 @@ class ByMatch:
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The engine.
     parameters
@@ -143,9 +138,6 @@ class ByMatch:
         close_programs()
 
 
-# ----------------------------------------------------------------------------------------------------- scores
-
-
 class _Scores(NamedTuple):
     value: Vector
     """float64 [n]: from the side to move; nan where the engine told none."""
@@ -184,8 +176,6 @@ class ByGrade:
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The engine, at fixed nodes or depth.
     parameters

@@ -43,8 +43,6 @@ class OptionsTuning:
         The engine, without the options that were tuned.
     parameters
         What was tuned, P options.
-    schedule
-        How long.
     path
         float64 [N + 1, P]: values before and after each iteration.
     values, errors
@@ -170,22 +168,14 @@ def tune(
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The engine.
-    parameters
-        What is tuned.
-    schedule
-        How long.
     comparing
         How values are compared.
     folder
         Where the journal is; made if absent, its parent exists.
     held_out
         Positions by which tuned values are checked; None for no check.
-    progress
-        Display.
 
     Raises
     ------

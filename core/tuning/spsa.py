@@ -93,11 +93,8 @@ class Schedule:
     seed: int = 0
 
     def __attrs_post_init__(self) -> None:
-        for name, value, least in (
-            ("iterations", self.iterations, 1),
-            ("batch", self.batch, 1),
-            ("seed", self.seed, 0),
-        ):
+        for name, least in (("iterations", 1), ("batch", 1), ("seed", 0)):
+            value = getattr(self, name)
             if value < least:
                 raise BadInputError(f"{name} must be at least {least}, got {value}")
 
@@ -171,10 +168,6 @@ def search(
 
     Parameters
     ----------
-    space
-        The parameters.
-    schedule
-        How long.
     objective
         Compares values. Comparisons of equal values are not made: nobody is better.
     names
@@ -183,8 +176,6 @@ def search(
         Records of the first iterations, as ``keep`` got them: they are not done again.
     keep
         Is given a record of JSON values after each further iteration.
-    progress
-        Display.
 
     Returns
     -------

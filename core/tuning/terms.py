@@ -82,8 +82,6 @@ class Terms:
                 found[self.columns()[name]] = True
         return found
 
-    # ------------------------------------------------------------------------------------------ weights
-
     def weights_of(self, values: Mapping[str, Any], place: str) -> Weights:
         """Take weights out of nested lists by name, as a file of JSON holds them.
 
@@ -154,10 +152,6 @@ class Terms:
 
         Parameters
         ----------
-        path
-            The file.
-        weights
-            The weights.
         digits
             Digits behind the point; 0 writes whole numbers.
         template

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
 from glem.core.compiling.columns import rows_of
-from glem.core.compiling.kernels import compiled, popcount
+from glem.core.compiling.kernels import compiled
 from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, bare_suffix, line_blocks
 from glem.core.game.game import Game
@@ -101,9 +101,6 @@ class Custom:
         else:
             part = _PARTS.get(self.place, f"field {self.place + 1} behind the FEN")
         return f"result: {part}{self.how}"
-
-
-# -------------------------------------------------------------------------------------------------- kernels
 
 
 def _value_at(data: Any, at: int, end: int) -> tuple[float, int]:
@@ -179,23 +176,14 @@ def _read_lines(
                 at[line] = first
 
 
-def _material(columns: Any, white: Any) -> None:
-    """Write White's material less Black's, in pawns, into int16 [N]."""
-    for row in range(white.shape[0]):
-        own = columns.white[row]
-        balance = 0
-        for value, pieces in (
-            (1, columns.pawns[row]),
-            (3, columns.knights[row]),
-            (3, columns.bishops[row]),
-            (5, columns.rooks[row]),
-            (9, columns.queens[row]),
-        ):
-            balance += value * (popcount(pieces & own) - popcount(pieces & ~own))
-        white[row] = balance
-
-
-# --------------------------------------------------------------------------------------------------- reading
+def _material(columns: Any) -> NDArray[np.int64]:
+    """White's material less Black's [N], in pawns."""
+    balance = np.zeros(len(columns.white), np.int64)
+    minors = columns.knights | columns.bishops
+    for value, pieces in ((1, columns.pawns), (3, minors), (5, columns.rooks), (9, columns.queens)):
+        count, white = (np.bitwise_count(board).astype(np.int64) for board in (pieces, pieces & columns.white))
+        balance += value * (2 * white - count)
+    return balance
 
 
 @define(frozen=True, eq=False)
@@ -288,8 +276,7 @@ def _with_scale_and_view(found: _Read, custom: Custom, view: str | None) -> Cust
     scale = "0 to 1" if least == 0 else "-1 to 1"
     if view is not None:
         return evolve(custom, least=least, view=view, how=f", {scale}, {view}'s as told")
-    material = np.empty(len(values), np.int16)
-    compiled(_material)(columns, material)
+    material = _material(columns)
     result = values if least else 2 * values - 1
     telling = (columns.turn == 1) & (np.abs(material) >= _AHEAD) & (result != 0)
     agree, count = int((np.sign(material) == np.sign(result))[telling].sum()), int(telling.sum())
@@ -343,8 +330,6 @@ def read_position_lines(
 
     Parameters
     ----------
-    game
-        Chess.
     path
         Lines or a table, also packed; lines that are empty or begin with ``#`` or ``%`` are skipped.
     skip_bad

@@ -69,8 +69,6 @@ class OpenSpielRules:
         if len(self._states) > _KEPT_STATES:
             self._states.pop(next(iter(self._states)), None)
 
-    # ---------------------------------------------------------------------------------------- the interface
-
     def legal_moves(self, position: Any, moves: Any, start: int) -> int:
         """Write the legal actions, or the pass."""
         state = self.state(position)
@@ -112,8 +110,6 @@ class OpenSpielRules:
         for value in self.packing.used(position):
             key = (int(mix(np.uint64(key ^ value))) + _GOLDEN) % _WORD
         return np.uint64(key)
-
-    # ---------------------------------------------------------------------------------------- text
 
     def format_move(self, move: int) -> str:
         """OpenSpiel's name of an action without the player's, where it has one of its own; else its number."""

@@ -101,8 +101,6 @@ class _Session:
     def _status(self, text: str) -> None:
         self._write(f"status {text}")
 
-    # ------------------------------------------------------------------------------------------ settings
-
     def _nboard(self, rest: str) -> None:
         self._version = read_whole_number(rest, "a version", 0, 1000)
         self._write("set myname glem")
@@ -149,8 +147,6 @@ class _Session:
             raise
         black = not engine.first_to_move
         self._clocks[black] = after_move(self._clocks[black], seconds)
-
-    # ------------------------------------------------------------------------------------------ thinking
 
     def _go(self, _rest: str) -> None:
         engine = self._engine

@@ -34,13 +34,6 @@ _USUAL_TIMEOUT = 60.0
 class NboardPlayer(LinePlayer):
     """Lets a program that speaks NBoard choose the moves.
 
-    Parameters
-    ----------
-    game
-        Othello.
-    spec
-        The player.
-
     Raises
     ------
     BadInputError

@@ -59,9 +59,6 @@ class ChessTables(NamedTuple):
     width: np.int64
 
 
-# ----------------------------------------------------------------------------------------- the functions
-
-
 @inlined
 def piece_of(black: np.int64, kind: np.int64, square: np.int64) -> np.int64:
     """Give a piece on a square its number: White's kinds, then Black's, and in each the squares."""
@@ -157,16 +154,8 @@ _ALL = Operations(
 )
 
 
-# -------------------------------------------------------------------------------------------- the tables
-
-
 def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     """Fast form of an evaluation for the search.
-
-    Parameters
-    ----------
-    evaluation
-        Of chess.
 
     Returns
     -------

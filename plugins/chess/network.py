@@ -7,6 +7,7 @@ move changes two or three of the rows of weights that each is the sum of. Units 
 
 from typing import Any, NamedTuple
 
+import chess
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +18,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.network import ONE_UNIT, Network
 from glem.core.features.evaluators import Evaluator
-from glem.games.chess.rules.position import INITIAL_POSITION, Position, kind_at, occupied_squares
+from glem.games.chess.rules.position import Position, kind_at, occupied_squares
 from glem.plugins.chess.features.relations import VIEWS
 from glem.plugins.chess.incremental import NO_PIECE, changed_pieces, piece_of
 from glem.plugins.chess.phases import PHASE_COUNT, phase_of
@@ -125,13 +126,6 @@ _OPERATIONS = Operations(
 def network_evaluator(evaluation: LinearEvaluation, network: Network) -> Evaluator | None:
     """Fast form of an evaluation for the search.
 
-    Parameters
-    ----------
-    evaluation
-        Of chess.
-    network
-        Its hidden layer.
-
     Returns
     -------
     Evaluator or None
@@ -175,19 +169,13 @@ def network_evaluator(evaluation: LinearEvaluation, network: Network) -> Evaluat
 
 def _pawn(network: Network) -> float:
     """Value of a pawn: what the first position loses without one, on the mean of all pawns and phases."""
-    squares = [square for square in range(64) if int(occupied_squares(INITIAL_POSITION)) >> square & 1]
-    white = int(INITIAL_POSITION.white)
-    kinds = [int(kind_at(INITIAL_POSITION, np.uint64(square))) for square in squares]
+    men = sorted(chess.Board().piece_map().items())
     pieces = np.array(
-        [64 * kind + at + (0 if white >> at & 1 else _BLACK_PIECE) for kind, at in zip(kinds, squares, strict=True)]
+        [64 * (man.piece_type - 1) + square + (0 if man.color else _BLACK_PIECE) for square, man in men], np.int64
     )
 
     def values(active: NDArray[np.int64]) -> Any:
         units = [network.bias + network.weights[view].sum(axis=0) for view in (active, VIEWS.exchanged[active])]
         return network.output @ np.concatenate(units).clip(0, 1) ** 2
 
-    lost = []
-    for pawn in range(8, 16):
-        left = pieces[pieces != pawn]
-        lost.append(np.mean(values(pieces) - values(left)))
-    return float(np.mean(lost))
+    return float(np.mean([np.mean(values(pieces) - values(pieces[pieces != pawn])) for pawn in range(8, 16)]))

@@ -67,8 +67,6 @@ class Observations:
         """Rows and columns of the board; None where the observation is none."""
         return None if self._codes is None else (self.shape[1], self.shape[2])
 
-    # ------------------------------------------------------------------------------------------- learning them
-
     def _play_sample(self) -> tuple[NDArray[np.float32], list[int]]:
         generator = random.Random(0)  # noqa: S311 - no secret depends on it
         observations: list[Any] = []
@@ -110,8 +108,6 @@ class Observations:
                 self._levels.append(levels[chosen] if len(levels) > _MOST_VALUES else levels)
                 kept.append(entry)
         self._entries = np.array(kept, np.intp)
-
-    # ------------------------------------------------------------------------------------------- using them
 
     def features(self) -> tuple[AtomicFeature, ...]:
         """List the player to move, then the cells row by row and how many show what; or the entries that vary."""

@@ -109,9 +109,6 @@ class PatternTables(NamedTuple):
     quadratic: QuadraticTables
 
 
-# ----------------------------------------------------------------------------------------- the functions
-
-
 def start(position: Position, data: PatternTables, accumulators: Any, ply: int) -> None:
     """Fill the accumulator of a ply: all indices from the squares, in both views."""
     own = np.int64(_WIDTH) * np.int64(ply)
@@ -197,16 +194,8 @@ def _operations(score: Callable[..., np.int64], phase: Callable[..., int]) -> Op
     )
 
 
-# -------------------------------------------------------------------------------------------- the tables
-
-
 def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     """Fast form of an evaluation for the search.
-
-    Parameters
-    ----------
-    evaluation
-        Of Othello.
 
     Returns
     -------
@@ -242,13 +231,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
 
 
 def incremental_quadratic_evaluator(evaluation: QuadraticEvaluation) -> Evaluator | None:
-    """Fast form of a quadratic evaluation for the search; None for what :func:`incremental_evaluator` does not cover.
-
-    Parameters
-    ----------
-    evaluation
-        Of Othello.
-    """
+    """Fast form of a quadratic evaluation in the search; None for what :func:`incremental_evaluator` does not cover."""
     patterns = evaluation.patterns or PatternSet(evaluation.learning.features, ())
     if not _covers(evaluation, patterns, apart=True):
         return None

@@ -58,9 +58,6 @@ def _joined(files: Iterable[Path], target: Path, wanted: int = sys.maxsize) -> i
     return count
 
 
-# -------------------------------------------------------------------------------------------------------- reading
-
-
 def _glem(path: Path) -> int:
     return sum(len(records) for records in read_records(CHESS, path))
 
@@ -91,9 +88,6 @@ def reading(folder: Path) -> None:
         _joined(sorted((_FOLDER / name).glob("*.xz")), path)
         table_row(name, *(f"{_speed(read, path):,.0f}" for read in readers.values()))
     print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
-
-
-# -------------------------------------------------------------------------------------------------------- grading
 
 
 def _packed(plain: Path, suffix: str) -> Path:

@@ -51,8 +51,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def median_seconds(work: Callable[[], Any], rounds: int) -> float:
     """Return the median processor time of a piece of work, after a first round."""
-    work()
-    return statistics.median(timed(work)[1] for _ in range(rounds))
+    return medians_in_turn(work, rounds=rounds)[0]
 
 
 def medians_in_turn(*works: Callable[[], Any], rounds: int) -> list[float]:

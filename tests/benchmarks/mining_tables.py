@@ -40,9 +40,6 @@ def _warm_up(positions: Positions) -> None:
     label_statistics(few, positions.values[:600], positions.labels[:600])
 
 
-# ---------------------------------------------------------------------------------------------- compare
-
-
 def _measure(program: str, values: np.ndarray, minimum: int, size: int | None) -> None:
     """Run in a process of its own; the last line printed is the outcome."""
     found: Any = None
@@ -91,9 +88,6 @@ def compare(folder: Path) -> None:
                 table_row(f"{empties[0]}-{empties[1]}", f"{support:.0%}", size or "all", program, found)
 
 
-# ------------------------------------------------------------------------------------------------ sizes
-
-
 def subset(folder: Path) -> None:
     """All configurations inside the first two rows, at n = 75 over 4 million positions."""
     positions = sample(folder, 4_000_000, features=TWO_EDGE_ROWS)
@@ -130,9 +124,6 @@ def board(folder: Path) -> None:
     print(f"peak {_peak_megabytes():.0f} MB")
 
 
-# ------------------------------------------------------------------------------------------- sequential
-
-
 def sequential(folder: Path) -> None:
     """Configurations that the sequential test loses, and its time, against the exact search."""
     positions = sample(folder, 1_000_000)
@@ -156,9 +147,6 @@ def sequential(folder: Path) -> None:
                     f"{lost:,} | {lost / len(exact):.4%}",
                     f"{seconds / exact_seconds:.2f}",
                 )
-
-
-# ----------------------------------------------------------------------------------------- significance
 
 
 def significance(folder: Path) -> None:

@@ -28,7 +28,7 @@ HOW = TemporalDifference(scale=0.1, positive=False)
 def positions_of(which: int, games: int, seed: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Features of positions with the player to move, and where each game begins."""
     learning = load_learning("othello")
-    played = games_of(learning, (weights_of(which, SPREAD), USUAL), games, seed)
+    played = games_of((weights_of(which, SPREAD), USUAL), games, seed)
     rows = own_moves(played, np.ones(games, np.int8))
     features = learning.features.values(rows_of(played.positions, rows))
     return features[:, [learning.features.index(name) for name in NAMES]], starts_of_games(played.record[rows])

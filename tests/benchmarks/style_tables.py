@@ -4,8 +4,6 @@
 """
 
 import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,14 +18,9 @@ from glem.core.styles.chosen_moves import own_moves, starts_of_games
 from glem.core.styles.persons import person_of
 from glem.core.styles.styles import StyleSettings, learn_style, learning_of_styles
 from glem.core.styles.temporal_difference import SearchedValues, TemporalDifference, learn_by_search
+from tests.benchmarks.measuring import timed
 
 GAMES, POSITIONS = 1000, 111_000
-
-
-def seconds(function: Callable[[], Any]) -> tuple[Any, float]:
-    """Call a function; return its result and the processor time of this process."""
-    began = time.process_time()
-    return function(), time.process_time() - began
 
 
 def main() -> None:
@@ -52,13 +45,13 @@ def main() -> None:
     learn_style(learning, played, rows[:500], evolve(settings, depth=0, refits=1))
     print(f"{len(person):,} games, {len(rows):,} moves")
     positions = rows_of(played.positions, every)
-    print(f"features of {POSITIONS:,} positions: {seconds(lambda: learning.features.values(positions))[1]:.2f} s")
-    style, taken = seconds(lambda: learn_style(learning, played, rows, settings))
+    print(f"features of {POSITIONS:,} positions: {timed(lambda: learning.features.values(positions))[1]:.2f} s")
+    style, taken = timed(lambda: learn_style(learning, played, rows, settings))
     alternatives = len(style.moves.moves)
     print(f"choice model, static, {alternatives:,} alternatives: {taken:.1f} s")
-    _, taken = seconds(lambda: learn_style(learning, played, rows, evolve(settings, depth=0)))
+    _, taken = timed(lambda: learn_style(learning, played, rows, evolve(settings, depth=0)))
     print(f"choice model by quiescence, four times: {taken:.1f} s")
-    course, taken = seconds(lambda: learn(len(starts) - 1))
+    course, taken = timed(lambda: learn(len(starts) - 1))
     print(f"temporal differences, 3 plies with checks and all captures, {course.steps:,} steps: {taken:.1f} s")
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.dag import ConfigurationDAG
 from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.mining import mine
@@ -97,13 +96,8 @@ def test_one_position(timed: Any, matcher: ConfigurationMatcher, values: np.ndar
 
 
 @pytest.fixture(scope="module")
-def configurations(matcher: ConfigurationMatcher) -> ConfigurationSet:
-    return matcher.configurations
-
-
-@pytest.fixture(scope="module")
-def dag(configurations: ConfigurationSet) -> ConfigurationDAG:
-    return ConfigurationDAG(configurations)
+def dag(matcher: ConfigurationMatcher) -> ConfigurationDAG:
+    return ConfigurationDAG(matcher.configurations)
 
 
 @SPECIFIC
@@ -112,5 +106,5 @@ def test_walk_through_the_dag(timed: Any, dag: ConfigurationDAG, values: np.ndar
     timed(lambda: [dag.active(row, most_specific) for row in rows], len(rows))
 
 
-def test_building(timed: Any, configurations: ConfigurationSet) -> None:
-    timed(lambda: ConfigurationMatcher(configurations).position_tables, 1)
+def test_building(timed: Any, matcher: ConfigurationMatcher) -> None:
+    timed(lambda: ConfigurationMatcher(matcher.configurations).position_tables, 1)

@@ -72,9 +72,6 @@ def test_read_scored_positions(benchmark: Any, othello: Game, tmp_path: Path) ->
     measure(benchmark, len(boards), "positions", lambda: list(read_scored_positions(othello, path)))
 
 
-# ------------------------------------------------------------------------------------------------- sets of positions
-
-
 def tournament_positions(game: Game, shared: Path) -> Positions:
     return positions_of_records(game, tournament_records(game, shared / "othello" / "wthor"), label="auto")
 

@@ -18,11 +18,10 @@ TWO_EDGE_ROWS = np.arange(16)
 
 
 class Positions(NamedTuple):
-    """Feature values, final scores for the side to move, and stages of some positions."""
+    """Feature values of some positions, and final scores for the side to move."""
 
     values: NDArray[np.int16]
     labels: NDArray[np.float64]
-    phases: NDArray[np.uint8]
 
 
 def _played(folder: Path) -> tuple[Replay, NDArray[np.int64]]:
@@ -66,4 +65,4 @@ def sample(
     for start in range(0, count, 250_000):
         piece = rows_of(positions, slice(start, start + 250_000))
         values[:, start : start + 250_000] = learning.features.values(piece)[:, features].T
-    return Positions(values.T, labels, learning.phases.of(positions))
+    return Positions(values.T, labels)

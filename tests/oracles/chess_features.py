@@ -3,15 +3,10 @@
 from collections.abc import Iterable
 
 import chess
+from chess import square_file as file_of
+from chess import square_rank as rank_of
 
-KINDS = {
-    "pawn": chess.PAWN,
-    "knight": chess.KNIGHT,
-    "bishop": chess.BISHOP,
-    "rook": chess.ROOK,
-    "queen": chess.QUEEN,
-    "king": chess.KING,
-}
+KINDS = {chess.piece_name(kind): kind for kind in chess.PIECE_TYPES}
 POINTS = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 PIECES = (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 
@@ -33,14 +28,6 @@ def of(board: chess.Board, kind: int, color: chess.Color = chess.WHITE) -> list[
 
 def pieces(board: chess.Board, color: chess.Color, kinds: Iterable[int] = PIECES) -> list[int]:
     return [square for kind in kinds for square in of(board, kind, color)]
-
-
-def file_of(square: int) -> int:
-    return chess.square_file(square)
-
-
-def rank_of(square: int) -> int:
-    return chess.square_rank(square)
 
 
 def attacked(board: chess.Board, square: int, color: chess.Color, kinds: Iterable[int] = tuple(KINDS.values())) -> bool:
@@ -370,7 +357,7 @@ def drawishness(board: chess.Board) -> dict[str, int]:
     bare = only(board)
     mirrored = board.mirror()
     left = {kind: sum(count) for kind, count in counts.items()}
-    rights = {chess.square_rank(s) for s in chess.SquareSet(board.castling_rights)}
+    rights = {rank_of(s) for s in chess.SquareSet(board.castling_rights)}
     clock = min(board.halfmove_clock, 150)
     return {
         "opposite_bishops_alone": int(opposite and only(board, chess.BISHOP)),

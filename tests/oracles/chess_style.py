@@ -1,11 +1,13 @@
 """The 140 features of styles (Levene and Fenner 2009, section 3.1) by name, square by square with python-chess."""
 
+from itertools import combinations
+
 import chess
 
 from glem.plugins.chess.hand_set import square_value
 
 VALUES = {chess.PAWN: 4, chess.KNIGHT: 13, chess.BISHOP: 13, chess.ROOK: 20, chess.QUEEN: 39, chess.KING: 0}
-FILES, RANKS = "abcdefgh", "12345678"
+FILES = "abcdefgh"
 
 
 def style_of(board: chess.Board) -> dict[str, int]:
@@ -48,10 +50,9 @@ def one_side(board: chess.Board) -> dict[str, int]:
         for files in ("abc", "de", "fgh"):
             corner = f"complex_{files[0]}{ranks[0]}_{files[-1]}{ranks[-1]}"
             found[corner] = sum(name[0] in files and name[1] in ranks for name in names)
-    for one in pawn_squares():
-        for other in pawn_squares():
-            if neighbours(one[0], other[0]) and abs(int(one[1]) - int(other[1])) <= 1 and order(one) < order(other):
-                found[f"pawns_{one}_{other}"] = int({one, other} <= pawns)
+    for one, other in combinations(chess.SQUARE_NAMES[8:56], 2):
+        if neighbours(one[0], other[0]) and abs(int(one[1]) - int(other[1])) <= 1:
+            found[f"pawns_{one}_{other}"] = int({one, other} <= pawns)
     files = {pawn[0] for pawn in pawns}
     found["isolated_d_pawn"] = int("d" in files and not {"c", "e"} & files)
     found["d4_without_c"] = int("d4" in pawns and "c" not in files and "e" in files)
@@ -61,14 +62,6 @@ def one_side(board: chess.Board) -> dict[str, int]:
     off_d4 = any(pawn[0] == "d" and pawn != "d4" for pawn in pawns)
     found["half_open_c"] = int("c" not in files and off_d4 and "e" in files)
     return found
-
-
-def pawn_squares() -> list[str]:
-    return [file + rank for file in FILES for rank in RANKS[1:7]]
-
-
-def order(square: str) -> int:
-    return chess.parse_square(square)
 
 
 def ahead(pawn: str, other: str) -> bool:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from glem.games.othello.rules import Position
+
 PASS = 64
 DIRECTIONS = [(rows, columns) for rows in (-1, 0, 1) for columns in (-1, 0, 1) if (rows, columns) != (0, 0)]
 
@@ -10,9 +12,9 @@ def board_of(own: int, opponent: int) -> np.ndarray:
     return np.array([(own >> square & 1) - (opponent >> square & 1) for square in range(64)]).reshape(8, 8)
 
 
-def bits_of(board: np.ndarray) -> tuple[int, int]:
-    flat = board.ravel()
-    return sum(1 << s for s in range(64) if flat[s] == 1), sum(1 << s for s in range(64) if flat[s] == -1)
+def position_of(board: np.ndarray) -> Position:
+    own, opponent = (sum(1 << square for square in np.flatnonzero(board == side).tolist()) for side in (1, -1))
+    return Position(np.uint64(own), np.uint64(opponent))
 
 
 def turned_discs(board: np.ndarray, square: int) -> list[tuple[int, int]]:

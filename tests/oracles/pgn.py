@@ -31,9 +31,6 @@ class _Visitor(chess.pgn.BaseVisitor[PlainGame]):
         self.board = chess.Board()
         self.errors: list[str] = []
 
-    def begin_headers(self) -> None:
-        return None
-
     def visit_header(self, tagname: str, tagvalue: str) -> None:
         self.tags[tagname] = tagvalue
 

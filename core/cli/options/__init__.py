@@ -57,6 +57,7 @@ from glem.core.cli.options.making import (
     count,
     file,
     flag,
+    given_parameters,
     group,
     option,
     together,
@@ -66,17 +67,13 @@ from glem.core.game.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
+# Commands find here what all options are made with.
 __all__ = [
-    "LIMITS", "Command", "GameFiles", "Range", "Ranges", "TuningGames", "amount", "argument", "as_json", "baseline",
-    "choice", "command", "confidence", "configurations", "count", "evaluation_output", "evaluations", "even_within",
-    "file", "file_format", "files", "flag", "group", "held_out", "iterations", "jobs", "l2", "labelling", "linear",
-    "merge", "of_player", "opened_workers", "option", "output", "patterns", "per_game", "plies", "prior",
-    "quiescence", "quiet_positions", "report", "resamples", "seed", "selection", "skip_bad", "smoothing",
-    "split_game", "table_mb", "together", "tuning", "workers",
+    "Command", "amount", "argument", "choice", "command", "count", "file", "flag", "given_parameters", "group",
+    "option", "together",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -106,8 +103,6 @@ def held_out(
     text = f"Hold out this share of the games{purpose}."
     return amount("--held-out", default, text, least=least, most=most, metavar="SHARE", was=was)
 
-
-# ----------------------------------------------------------------------------------------- which files
 
 file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
 skip_bad = flag("--skip-bad", "Leave bad records out instead of stopping.")
@@ -168,19 +163,7 @@ def split_game(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
 
 @define(frozen=True)
 class GameFiles:
-    """Files and how they are read.
-
-    Parameters
-    ----------
-    game_name
-        The game that was named, if any.
-    paths
-        The files.
-    format
-        Name of their format, if it was given.
-    skip_bad
-        Leave bad records out.
-    """
+    """Files and how they are read; a game or format that was not named is None."""
 
     game_name: str | None
     paths: tuple[str, ...]
@@ -231,9 +214,6 @@ def files(
     return group("files", make, words, *settings)
 
 
-# ----------------------------------------------------------------------------------------- which positions
-
-
 def _rule(*, select: str = "random", skip_moves: int, skip_end: float, seed: int) -> SelectionRule:
     from glem.core.positions.selection.selection import SelectionRule
 
@@ -269,8 +249,6 @@ def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
     return amount("--even-within", default, text, metavar="VALUE", was=("--window",))
 
 
-# ------------------------------------------------------------------------------------------------- searches
-
 LIMITS = {
     "depth": count("--depth", None, "Search this many plies deep at most."),
     "nodes": count("--nodes", None, "Visit this many positions at most."),
@@ -282,8 +260,6 @@ quiescence = option(
     "--quiescence", default="", metavar="NAME", help="One of the game's quiescences, in place of its own."
 )
 table_mb = count(("--table", "table_mb"), 64, "Table, in MB.")
-
-# ---------------------------------------------------------------------------------------- where tasks run
 
 
 def opened_workers(workers: int, dask: str | None) -> Workers:
@@ -352,8 +328,6 @@ workers = group(
 )
 
 
-# ------------------------------------------------------------------------------------------------- fitting
-
 configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
 baseline = option("--baseline", metavar="NAME", help="Of the linear features only those of this baseline of the game.")
 linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
@@ -381,55 +355,6 @@ prior = option(
     default="none",
     help="What the fit begins with and is held to: a file, `default`, or `none`.",
 )
-
-
-# ------------------------------------------------------------------------------------------------ labelling
-
-
-def _labelling(**values: Any) -> SearchLabelling:
-    from glem.functions import search_labelling
-
-    return search_labelling(**values)
-
-
-def labelling(*settings: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Add the options; the command, which has ``--seed`` too, gets a SearchLabelling as ``labelling``.
-
-    Parameters
-    ----------
-    settings
-        The command's own ``--by``, and what else a SearchLabelling takes.
-    """
-    return group(
-        "labelling",
-        _labelling,
-        *settings,
-        count("--children", 0, "Add the positions after N random moves of each.", least=0, most=1000, metavar="N"),
-        count("--child-moves", 1, "Up to so many random moves before each of those.", most=100, metavar="N"),
-        count(
-            "--sampled",
-            0,
-            "Add N positions that the search of each position evaluates.",
-            least=0,
-            most=1000,
-            metavar="N",
-        ),
-        count("--even", 0, "Add N near-even ones of those.", least=0, most=1000, metavar="N"),
-        even_within(
-            "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
-        ),
-        option("--sample-by", metavar="PLAYER", help="Whose searches positions are drawn from, if not who labels."),
-        flag(
-            "--successors/--no-successors",
-            "Add the successor by the principal variation with the negated label, those by all lines of an engine.",
-            default=True,
-        ),
-        flag("--only-successors", "Leave out the labelled positions themselves."),
-        needs=("seed",),
-    )
-
-
-# -------------------------------------------------------------------------------------------------- grading
 
 
 def evaluations(text: str) -> Callable[[F], F]:
@@ -464,15 +389,7 @@ report = file("--report", "Write an HTML report.", metavar="FILE")
 
 @define(frozen=True)
 class TuningGames:
-    """Games that something is fitted to, and not graded on.
-
-    Parameters
-    ----------
-    files
-        Their files.
-    rule
-        Which of their positions.
-    """
+    """Games that something is fitted to, and not graded on."""
 
     files: tuple[str, ...]
     rule: SelectionRule

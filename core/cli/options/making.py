@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from glem.core.cli.display import tell
 
@@ -132,6 +133,16 @@ def file(names: Names, text: str, *, path_type: type | None = None, **settings: 
 def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Make a command of a function, with examples: command lines without ``glem``."""
     return click.command(name, cls=Command, examples=examples, **settings)
+
+
+def given_parameters() -> list[click.Parameter]:
+    """Parameters of the command that runs which its command line names."""
+    context = click.get_current_context()
+    return [
+        parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    ]
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import click
-from click.core import ParameterSource
 
 from glem.core.cli.options import LIMITS, table_mb
-from glem.core.cli.options.making import F, argument, count, flag, group, option
+from glem.core.cli.options.making import F, argument, count, flag, given_parameters, group, option
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
@@ -99,13 +97,8 @@ def opponent(**usual: float) -> Callable[[F], F]:
             is_timed = described.limits.clock is not None or described.limits.seconds is not None
             usual_solve = None if is_timed else _SOLVE_FROM if game.make_solver is not None else 0
             return attrs.evolve(described, solve_from=usual_solve if solve is None else solve)
-        context = click.get_current_context()
-        mixed = [
-            parameter.opts[-1]
-            for parameter in context.command.params
-            if parameter.name in {*thinking, "solve"}
-            and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
-        ]
+        beside = {*thinking, "solve"}
+        mixed = [parameter.opts[-1] for parameter in given_parameters() if parameter.name in beside]
         if mixed:
             raise BadInputError(f"{', '.join(mixed)} beside --player: say it there, as in --player model.npz,depth=8")
         return parse_player(player_text, limits=described.limits)

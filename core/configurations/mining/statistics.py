@@ -139,9 +139,6 @@ def _gridded(labels: NDArray[np.float64]) -> tuple[float, float, NDArray[np.uint
     return low, step, np.rint((labels - low) / step).astype(np.uint16)
 
 
-# --------------------------------------------------------------------------------------------- the walk
-
-
 @frozen(eq=False)
 class _Walk:
     """Configurations with their relations rarest first, in a sequence in which neighbours share long prefixes."""

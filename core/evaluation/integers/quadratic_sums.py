@@ -91,10 +91,6 @@ def quadratic_score(
         Has the fields ``starts``, ``weights`` and ``entries`` of :class:`.pattern_sums.PatternTables`.
     phase
         int64.
-
-    Returns
-    -------
-    int64
     """
     terms = values_in(words, room, tables.terms)
     table = phase * patterns.entries

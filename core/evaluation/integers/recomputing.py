@@ -47,12 +47,7 @@ _LARGEST_SCORE = 32767
 
 
 def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
-    """Make the form of an evaluation that the search uses.
-
-    Parameters
-    ----------
-    evaluation
-        Of any game.
+    """Make the form of an evaluation of any game that the search uses.
 
     Returns
     -------
@@ -93,9 +88,6 @@ def _greatest_final_score(evaluation: LinearEvaluation) -> int:
 def _is_graded(evaluation: LinearEvaluation) -> bool:
     """Whether final scores tell more than who has won."""
     return _greatest_final_score(evaluation) > 1
-
-
-# ----------------------------------------------------------------------------------------- the functions
 
 
 class WeightTables(NamedTuple):
@@ -181,9 +173,6 @@ def _score_of_values(words: Any, row: np.int64, data: WeightTables, phase: np.in
     return min(max(total, -data.limit), data.limit)
 
 
-# -------------------------------------------------------------------------------------------- the tables
-
-
 class _PlainScore:
     """:func:`_static_score` for functions that numba cannot compile, with all that comes after them compiled."""
 
@@ -225,8 +214,6 @@ def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) 
 
     Parameters
     ----------
-    evaluation
-        Of any game.
     plain
         Whether the game's features and phases are known not to compile: their sums are compiled without them. As
         :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` of such a game give

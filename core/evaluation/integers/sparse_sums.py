@@ -53,12 +53,7 @@ class SparseTables(NamedTuple):
 def dense_instances(patterns: PatternSet, *, apart: bool = False) -> list[Instance | None]:
     """List the dense instances, with None up to a multiple of :data:`.accumulators.SUMMED_TOGETHER`.
 
-    Parameters
-    ----------
-    patterns
-        The patterns.
-    apart
-        Fill up behind the instances of each pattern, so that these can be summed by themselves.
+    If ``apart``, also behind the instances of each pattern, so that these can be summed by themselves.
     """
     found: list[Instance | None] = []
     for place, (begin, end) in enumerate(pairwise(patterns.group_starts.tolist())):
@@ -121,10 +116,6 @@ def sum_of_sparse(words: Any, first: np.int64, tables: SparseTables, phase: np.i
         The patterns.
     phase
         int64.
-
-    Returns
-    -------
-    int64
     """
     total = np.int64(0)
     row = phase * tables.size

@@ -143,16 +143,7 @@ def terms_to_combine(
 ) -> LinearEvaluation:
     """Make the terms that discriminants combine, as an evaluation that adds them up.
 
-    Parameters
-    ----------
-    parts
-        What the tables of the patterns are estimated on.
-    learning
-        Features and phases.
-    names
-        Linear features.
-    patterns
-        Patterns, if any.
+    They are linear features, by name, and patterns, if any, whose tables are estimated on the parts.
     """
     phases = len(learning.phases)
     return LinearEvaluation(

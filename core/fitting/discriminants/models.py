@@ -195,9 +195,6 @@ def _numbered(game: NDArray[Any] | None, count: int) -> tuple[NDArray[np.int64],
     return numbers.astype(np.int64), len(found)
 
 
-# ------------------------------------------------------------------------------------------------ models
-
-
 @define(frozen=True, eq=False)
 class LinearModel:
     """A discriminant that is linear in the features.
@@ -271,9 +268,6 @@ class QuadraticModel:
         values = np.asarray(features, np.float64)
         found: Vector = np.einsum("nk,nk->n", values @ self.squares + self.linear, values) + self.constant
         return found
-
-
-# ----------------------------------------------------------------------------- discriminants of moments
 
 
 class Moments(NamedTuple):
@@ -441,9 +435,6 @@ def check_collinear(covariance: Vector, names: Sequence[str], least: Vector) -> 
             kept.append(place)
     if found:
         raise CollinearError(found)
-
-
-# ------------------------------------------------------------------------------------- logistic regression
 
 
 class Pass(NamedTuple):
@@ -625,9 +616,6 @@ def fit_with_remedies(
             return fit_logistic(sample, firth=True), kept, notes
 
 
-# ---------------------------------------------------------------------------------------- errors by game
-
-
 class GameSums:
     """Sums over games of the squares of what their rows add up to: the filling of the sandwich formula.
 
@@ -696,9 +684,6 @@ def _sums_by_game(sample: Sample, weights: Vector, influence: Callable[[Rows], V
         likelihood += _odds_and_chances(rows, weights)[0]
         sums.add(influence(rows)[kept], rows.game[kept])
     return sums, likelihood
-
-
-# -------------------------------------------------------------------------------------------- separation
 
 
 def refuse_separated(sample: Sample, spread: Vector) -> None:

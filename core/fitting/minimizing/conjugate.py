@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from glem.core.evaluation.links import IDENTITY
 from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
-from glem.core.fitting.least_squares_problem import LeastSquares, inner
+from glem.core.fitting.least_squares_problem import LeastSquares, Vector, inner
 from glem.core.tasks.progress import SILENT, Progress
-
-Vector = NDArray[np.float64]
 
 _LINE_STEPS = 20
 

@@ -4,14 +4,11 @@ from typing import Self
 
 import numpy as np
 from attrs import define
-from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
-from glem.core.fitting.least_squares_problem import LeastSquares, inner
+from glem.core.fitting.least_squares_problem import LeastSquares, Vector, inner
 from glem.core.tasks.progress import SILENT, Progress
-
-Vector = NDArray[np.float64]
 
 _POWER_STEPS = 8
 # Momentum may overshoot at first, but never by as much.

@@ -11,13 +11,10 @@ from typing import Any
 
 import numpy as np
 from attrs import define
-from numpy.typing import NDArray
 
 from glem.core.fitting.fitters import Checkpoint, Monitor
-from glem.core.fitting.least_squares_problem import Errors, inner
+from glem.core.fitting.least_squares_problem import Errors, Vector, inner
 from glem.core.tasks.progress import SILENT, Progress
-
-Vector = NDArray[np.float64]
 
 _SUFFICIENT = 1e-4
 _FLATTER = 0.9

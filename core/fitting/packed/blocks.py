@@ -257,10 +257,6 @@ class Packing:
         """What the index columns stand for."""
         return Columns() if self.patterns is None else Columns.plan(self.patterns, joined=self.by_phase)
 
-    @cached_property
-    def _offsets(self) -> NDArray[np.int64]:
-        return self.columns.column_offsets
-
     @property
     def layout(self) -> Layout:
         """Parts of a weight vector."""
@@ -298,7 +294,7 @@ class Packing:
         layout, before = self.layout, self.columns.joint_size
         rows = Rows(
             indices,
-            self._offsets,
+            self.columns.column_offsets,
             *self._sparse(values, order),
             linear,
             np.zeros(0, np.uint8) if self.by_phase else np.ascontiguousarray(phases, np.uint8),

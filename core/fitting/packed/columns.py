@@ -8,6 +8,7 @@ are *spread* over the tables, after it the gradient is *gathered* from them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Column:
     joint: int = -1
 
 
-@define(frozen=True, eq=False)
+@define(frozen=True, eq=False, slots=False)
 class Columns:
     """How pattern instances are laid out in columns, and weights in spread vectors.
 
@@ -109,7 +110,7 @@ class Columns:
         """Entries of all joint tables: where the weights themselves begin in a spread vector."""
         return self.joints[-1].stop if self.joints else 0
 
-    @property
+    @cached_property
     def column_offsets(self) -> NDArray[np.int64]:
         """int64 [C]: where the table of each column begins in a spread vector."""
         offsets = [

@@ -6,7 +6,7 @@ whether a value means the same in every phase, as the paper has it.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,8 +77,6 @@ def fit_all(
         Gets ``logistic.npz``, ``fisher.npz`` and ``quadratic.npz``.
     provenance
         Kept in them.
-    progress
-        Display.
 
     Returns
     -------
@@ -344,11 +342,6 @@ class DiscriminantStudy:
         )
         return Table(title, ("", *names), rows)
 
-    def tables(self) -> Iterator[Table]:
-        """All tables, for the command."""
-        yield self.loss_table()
-        yield self.meaning_table()
-
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""
         return {
@@ -388,9 +381,6 @@ def _odds(evaluation: LinearEvaluation, phase: int, terms: NDArray[np.float64]) 
     return np.asarray(terms @ weights[:-1] + weights[-1])
 
 
-# ------------------------------------------------------------------------------------------------ in play
-
-
 class Played(NamedTuple):
     """One pairing: who played with how much time, the paper's percentage, and what was found."""
 
@@ -424,8 +414,6 @@ def play_pairings(
 
     Parameters
     ----------
-    game
-        The game.
     folder
         With the evaluations of :func:`fit_all`; gets the openings and the games.
     openings
@@ -442,8 +430,6 @@ def play_pairings(
         Of the openings.
     workers
         Where games are played.
-    progress
-        Display.
     """
     common = f"probcut=off,quiescence={quiescence}" if quiescence else "probcut=off"
     judge = parse_player(f"evaluation='{folder / LOG}.npz',depth={depth},{common}")

@@ -28,8 +28,6 @@ class LineFit:
         Standard error of the slope; nan with fewer than three points.
     r_squared
         Share of the variance of y that the line explains; nan where y does not vary.
-    points
-        Number of points.
     """
 
     slope: float
@@ -53,8 +51,6 @@ class Correlation:
         Two-sided, of no correlation.
     spearman
         Correlation of the ranks.
-    points
-        Number of points.
     """
 
     pearson: float

@@ -49,8 +49,6 @@ def sample_positions(
 
     Parameters
     ----------
-    game
-        The game.
     files
         Game records in any of its formats, or scored positions.
     rule
@@ -217,8 +215,6 @@ def measure_power(
 
     Parameters
     ----------
-    sampled
-        The positions.
     evaluations
         Name of an evaluation to a function that gives its scorer for a limit; for None, as it is, without a search. A
         function may raise :class:`~glem.core.errors.BadInputError` for None: it then has no such point.
@@ -230,8 +226,6 @@ def measure_power(
         Also grade each evaluation as it is, where that is possible.
     games
         Games of the collection that the positions are from, for people.
-    settings
-        How grades are taken.
     journal
         File in which values are kept, so that a killed experiment continues.
     progress

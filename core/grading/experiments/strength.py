@@ -68,8 +68,6 @@ class StrengthPoint:
 
     Parameters
     ----------
-    name
-        Its name.
     rating
         Elo.
     grade
@@ -216,8 +214,6 @@ def strength_of_players(
 
     Parameters
     ----------
-    game
-        The game.
     files
         Game records with comments, names and ratings.
     fewest
@@ -230,8 +226,6 @@ def strength_of_players(
         Of intervals.
     skip_bad
         Leave bad records out instead of stopping.
-    progress
-        Display.
 
     Raises
     ------

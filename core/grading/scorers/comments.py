@@ -159,8 +159,6 @@ class CommentConvention:
 
     Parameters
     ----------
-    event
-        Name of the event.
     kind
         One of :data:`COMMENT_KINDS`.
     games, scores

@@ -24,8 +24,6 @@ class FunctionScorer(Scorer):
     ----------
     name
         For people.
-    function
-        The function.
     unit
         Unit of its values, for people.
     """

@@ -53,8 +53,6 @@ class ScoreFileScorer(Scorer):
 
     Parameters
     ----------
-    game
-        The game.
     name
         For people.
     path

@@ -55,8 +55,6 @@ class StaticScorer(Scorer):
     ----------
     name
         For people.
-    evaluation
-        The evaluation.
     jobs
         Threads.
     """
@@ -85,8 +83,6 @@ def scorer_of(
 
     Parameters
     ----------
-    game
-        The game.
     text
         See the module; what is none of its own kinds is a text of a player
         (:func:`~glem.core.players.spec.parse_player`): an evaluation, static unless the text names a limit, or an

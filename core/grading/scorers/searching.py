@@ -48,14 +48,8 @@ class _Work:
 
     Parameters
     ----------
-    game, spec
-        Who scores.
     function
         Scores the positions of a task: arrays with ``value`` and ``seconds`` of each.
-    per_task
-        Positions of a task.
-    workers
-        Where tasks run.
     kept
         Folder in which scores are kept as they come; None keeps nothing.
     """
@@ -103,8 +97,6 @@ class SearchScorer(Scorer):
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The searching player. By depth or nodes the values depend on nothing else; by seconds, also on the machine. Its
         table is no larger than a number of nodes can use.
@@ -153,9 +145,6 @@ def _searched(task: _Task) -> Arrays:
     }
 
 
-# ------------------------------------------------------------------------------------------------ external engines
-
-
 def value_and_drawishness(results: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Find the evaluation and drawishness that stand for probabilities of the results (Ban 2012, equations 9-14).
 
@@ -184,8 +173,6 @@ class ExternalScorer(Scorer):
 
     Parameters
     ----------
-    game
-        The game.
     spec
         The engine, its limits and options.
     workers

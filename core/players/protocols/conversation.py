@@ -132,11 +132,6 @@ class DescriptorLines:
 
     Bytes that are no UTF-8 become replacement characters. Memory stays bounded whatever comes. Not through
     :data:`sys.stdin`: a thread that waits inside its buffer would hang the end of the process.
-
-    Parameters
-    ----------
-    descriptor
-        Open for reading.
     """
 
     def __init__(self, descriptor: int) -> None:

@@ -110,8 +110,6 @@ class _Session:
             if name == "quit":
                 return
 
-    # ------------------------------------------------------------------------------------------ arguments
-
     def _color(self, words: Sequence[str]) -> bool:
         """Whether the color that a command begins with is the first player's."""
         color = _COLORS.get(words[0].lower()) if words else None
@@ -127,8 +125,6 @@ class _Session:
         if not abs(value) < 1e9:
             raise BadInputError(f"syntax error: {what} is missing")
         return value
-
-    # ------------------------------------------------------------------------------------------- the game
 
     def _boardsize(self, words: Sequence[str]) -> str:
         size = self._number(words, 0, "a size")
@@ -200,8 +196,6 @@ class _Session:
         shown = [engine.game.format_position(engine.position)] if drawing is None else drawing.lines()
         turn = "game over" if engine.has_ended else f"{self._color_name(engine.first_to_move)} to move"
         return "\n".join(("", *shown, turn))
-
-    # ------------------------------------------------------------------------------------------- thinking
 
     def _time_settings(self, words: Sequence[str]) -> str:
         main, period, stones = (

@@ -101,8 +101,6 @@ def read_selected(
 
     Parameters
     ----------
-    game
-        The game.
     path
         Scored positions (glem's own ``.parquet``, or a format of the game) or game records.
     rule
@@ -131,9 +129,6 @@ def read_selected(
         yield from _from_scored(game, path, format, skip_bad, name)
     else:
         yield from _from_records(game, path, rule, format, skip_bad, name)
-
-
-# ------------------------------------------------------------------------------------------- game records
 
 
 def _from_records(
@@ -225,9 +220,6 @@ def _rating_differences(records: GameRecords) -> NDArray[np.float32]:
         return np.full(len(records), np.nan, np.float32)
     first, second = (np.where(column > 0, column, np.nan) for column in columns)
     return (first - second).astype(np.float32)
-
-
-# ------------------------------------------------------------------------------------------- position files
 
 
 def _from_positions(game: Game, path: str | os.PathLike[str], rule: SelectionRule, name: str) -> Reading:

@@ -139,9 +139,6 @@ class SelectionCounts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-# ------------------------------------------------------------------------------------------- game records
-
-
 @kernel
 def _write_game_keys(moves: Any, offsets: Any, salt: Any, keys: Any) -> None:
     for game in range(len(keys)):
@@ -194,9 +191,6 @@ def chosen_plies(
         return (first + drawn.astype(np.int64))[eligible > 0], offsets
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     return first + step * within, offsets
-
-
-# ------------------------------------------------------------------------------------------- position files
 
 
 class PositionChooser:

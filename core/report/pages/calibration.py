@@ -43,15 +43,7 @@ fitted to each of six groups of it apart."""
 
 
 def render_calibration(collection: CalibratedCollection, *, game_title: str) -> str:
-    """HTML text of the report; equal calibrations give equal texts.
-
-    Parameters
-    ----------
-    collection
-        The calibration.
-    game_title
-        Name of the game for people.
-    """
+    """HTML text of the report; equal calibrations give equal texts."""
     found = collection.found
     names = [name for name in found.fits if name != CONSTANT]
     best = max((one for one in found.graded if one.name != AS_GIVEN), key=lambda one: one.grade.grade)

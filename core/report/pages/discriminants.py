@@ -14,19 +14,7 @@ from glem.core.tasks.tables import Table
 
 
 def render_discriminants(study: DiscriminantStudy, played: Sequence[Played], *, seconds: float, game_title: str) -> str:
-    """HTML text of the page; equal experiments give equal texts.
-
-    Parameters
-    ----------
-    study
-        What held-out games say.
-    played
-        The pairings that were played.
-    seconds
-        What stood for 30 minutes there.
-    game_title
-        Name of the game for people.
-    """
+    """HTML text of the page; equal experiments give equal texts. ``seconds`` stood for 30 minutes in the pairings."""
     summary = f"On {counted(len(study.rows.won), 'position')} of held-out games: {study.verdict()}."
     sections = (
         _pairings(played, seconds),

@@ -53,15 +53,7 @@ _FEWEST_IN_CURVE = 20
 
 
 def render_grading(found: CollectionGrading, *, game_title: str) -> str:
-    """HTML text of the report; equal gradings give equal texts.
-
-    Parameters
-    ----------
-    found
-        The grading.
-    game_title
-        Name of the game for people.
-    """
+    """HTML text of the report; equal gradings give equal texts."""
     sections = (
         _grades(found),
         _comparisons(found),

@@ -10,15 +10,7 @@ from glem.core.tasks.counts import counted
 
 
 def render_power(found: PowerExperiment, *, game_title: str) -> str:
-    """HTML text of the report; equal experiments give equal texts.
-
-    Parameters
-    ----------
-    found
-        The experiment.
-    game_title
-        Name of the game for people.
-    """
+    """HTML text of the report; equal experiments give equal texts."""
     rising = sum(curve.rises for curve in found.curves)
     summary = (
         f"{counted(len(found.curves), 'evaluation')} judged {counted(found.positions, 'position')}, one of each game, "

@@ -19,15 +19,7 @@ def correlation_text(what: str, found: Correlation) -> str:
 
 
 def render_strength(found: StrengthExperiment, *, game_title: str) -> str:
-    """HTML text of the report; equal experiments give equal texts.
-
-    Parameters
-    ----------
-    found
-        The experiment.
-    game_title
-        Name of the game for people.
-    """
+    """HTML text of the report; equal experiments give equal texts."""
     summary = correlation_text("Grade and rating", found.by_rating)
     sections = (_picture(found), _players(found))
     return whole_page("Grades by playing strength", game_title, "experiment", summary, sections)

@@ -40,15 +40,7 @@ def _choice_error(each: Generation) -> str:
 
 
 def render_training(done: Sequence[Generation], best: LinearEvaluation | None) -> str:
-    """HTML text of the report.
-
-    Parameters
-    ----------
-    done
-        All generations, at least one.
-    best
-        The best evaluation; None where none is better than one that calls all positions even.
-    """
+    """HTML text of the report; ``best`` is None where none is better than one that calls all positions even."""
     learning = None if best is None else best.learning
     seconds = sum(each.seconds for each in done)
     summary = (

@@ -114,8 +114,6 @@ def read_pgn(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max
 
     Parameters
     ----------
-    game
-        Chess.
     path
         The file; names in UTF-8 or Latin-1.
     skip_bad

@@ -23,13 +23,6 @@ def write_pgn(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     The comment of a move has what its player expected, from its own view and in its own unit (pawns of engines, the
     value of an evaluation), or the result that it knew of; then depth and seconds. ``book`` marks a move that was
     given.
-
-    Parameters
-    ----------
-    game
-        Chess.
-    records
-        The games; see :class:`~glem.core.game.game.WriteRecords`.
     """
     for index in range(len(records)):
         board = to_board(game.initial_position if records.starts is None else records.start_of(index), chess960=True)

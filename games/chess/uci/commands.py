@@ -126,9 +126,6 @@ def _least(*limits: _Number | None) -> _Number | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-# ------------------------------------------------------------------------------------------------ positions
-
-
 class GameLine:
     """A game as ``position`` commands tell it: a first position and moves, most of them known from the last command."""
 
@@ -193,9 +190,6 @@ class GameLine:
             self.board.push(move)
             self._texts.append(text)
             self._positions.append(from_board(self.board))
-
-
-# --------------------------------------------------------------------------------------------------- answers
 
 
 def centipawns(value: float, *, log_odds: bool) -> int:

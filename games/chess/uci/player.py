@@ -80,22 +80,7 @@ def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> UciEngine:
 
 
 class _EngineUser:
-    """Has a UCI engine running.
-
-    Parameters
-    ----------
-    spec
-        The engine, its limits and options.
-    show_results
-        Ask for win, draw and loss where the engine offers them.
-
-    Raises
-    ------
-    BadInputError
-        There is no such program or option.
-    GlemError
-        The program does not speak UCI.
-    """
+    """Has the engine of :func:`engine_of` running; :class:`GlemError` where the program does not speak UCI."""
 
     def __init__(self, spec: PlayerSpec, *, show_results: bool = False) -> None:
         self._limits = spec.limits

@@ -149,8 +149,6 @@ class _Session:
     def _say(self, text: str) -> None:
         self._write(f"info string {' '.join(text.split())}")
 
-    # ------------------------------------------------------------------------------------------ settings
-
     def _uci(self, _words: list[str]) -> None:
         spec = self._spec
         self._write(
@@ -210,8 +208,6 @@ class _Session:
             self._problem = str(error)
             raise
 
-    # -------------------------------------------------------------------------------------------- readiness
-
     def _isready(self, _words: list[str]) -> None:
         with self._hearing:
             is_told = self._told_ready.popleft()
@@ -237,8 +233,6 @@ class _Session:
                 return True
             self._preparation = _Preparation(self._engine, self._spec, shows_wdl=self._shows_wdl)
             self._preparation.start()
-
-    # --------------------------------------------------------------------------------------------- thinking
 
     def _go(self, words: list[str]) -> None:
         hit = threading.Event()
@@ -268,11 +262,9 @@ class _Session:
         if go.perft is not None:
             self._count(go.perft)
             return ""
-        if not self._is_prepared():
-            self._say("stopped before the player was ready")
-            return _any_move(self._line.board)
-        if self._preparation.problem:
-            self._say(self._preparation.problem)
+        problem = self._preparation.problem if self._is_prepared() else "stopped before the player was ready"
+        if problem:
+            self._say(problem)
             return _any_move(self._line.board)
         engine = self._engine
         engine.set_position(

@@ -276,15 +276,7 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
 
 
 def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:
-    """Yield a line per game, with the players, the result, and of each move what its player expected and its seconds.
-
-    Parameters
-    ----------
-    game
-        Othello.
-    records
-        The games; see :class:`~glem.core.game.game.WriteRecords`.
-    """
+    """Yield a line per game, with players, result, and of each move what its player expected and its seconds."""
     reached = replay(game, records)
     for index in range(len(records)):
         start = game.initial_position if records.starts is None else records.start_of(index)

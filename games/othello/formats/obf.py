@@ -64,8 +64,6 @@ def read_obf(
 
     Parameters
     ----------
-    game
-        Othello.
     path
         The file. A line may have no scores.
     skip_bad

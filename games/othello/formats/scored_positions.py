@@ -119,8 +119,6 @@ def read_position_lines(
 
     Parameters
     ----------
-    game
-        Othello.
     path
         Text file, one position a line; empty lines are skipped.
     skip_bad

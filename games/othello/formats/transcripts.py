@@ -182,8 +182,6 @@ def read_transcripts(
 
     Parameters
     ----------
-    game
-        Othello.
     path
         Text file, one game a line.
     skip_bad
@@ -258,8 +256,6 @@ class GameChecks:
 
     Parameters
     ----------
-    game
-        Othello.
     convention
         What the scores mean; None until finished games have some: then what most of the first of these agree with.
     """
@@ -305,13 +301,6 @@ def write_transcripts(game: Game, records: GameRecords, /) -> Iterator[bytes]:
     """Yield a line per game: the moves without passes and, where it is known, a blank and the score for black.
 
     Of an unfinished game that is the exact score of the position that the moves lead to.
-
-    Parameters
-    ----------
-    game
-        Othello.
-    records
-        The games; see :class:`~glem.core.game.game.WriteRecords`.
 
     Raises
     ------

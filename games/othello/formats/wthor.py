@@ -139,8 +139,6 @@ def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
 
     Parameters
     ----------
-    game
-        Othello.
     path
         The games.
     skip_bad
@@ -238,13 +236,6 @@ def write_wthor(game: Game, records: GameRecords, /) -> Iterator[bytes]:
 
     Of a game that its moves did not end the score is the exact one of its last position, else 64 discs for the winner,
     or 32 where nothing is known.
-
-    Parameters
-    ----------
-    game
-        Othello.
-    records
-        The games; see :class:`~glem.core.game.game.WriteRecords`.
 
     Raises
     ------

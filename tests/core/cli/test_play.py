@@ -30,9 +30,6 @@ def against_mobility(terminal: Terminal, mobility: str) -> Terminal:
     return terminal.of("play", "othello", "--evaluation", mobility, "--solve", "0")
 
 
-# --------------------------------------------------------------------------------------------------- play
-
-
 def test_a_game_is_begun_answered_and_left(against_mobility: Terminal) -> None:
     printed = against_mobility("--depth", "2", typed="f5\nline\nquit\n")
     assert printed.startswith("You play X (the first player).")
@@ -252,9 +249,6 @@ def test_a_terminal_has_prompts_and_colors() -> None:
     assert b"\x1b[32m*\x1b[0m" in shown
 
 
-# ------------------------------------------------------------------------------------------------- search
-
-
 def test_search_prints_every_iteration_and_the_best_lines(terminal: Terminal, mobility: str) -> None:
     arguments = ("search", "othello", "--evaluation", mobility, "--depth", "3", "--moves", "f5d6", "--lines", "2")
     lines = terminal(*arguments).splitlines()
@@ -309,9 +303,6 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
         shown = process.stdout.read()
         assert process.wait(timeout=300) == 0
     assert "(stopped), " in shown
-
-
-# ---------------------------------------------------------------------------------------- limits and interruptions
 
 
 @pytest.mark.parametrize("command", ["search", "play", "engine", "solve"])

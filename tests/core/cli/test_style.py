@@ -1,8 +1,6 @@
 """``glem style`` on small games of players with a taste, and on what it cannot use."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,10 +29,6 @@ def learned(games: str, tmp_path: Path, terminal: Terminal) -> list[str]:
     return files
 
 
-def read_json(terminal: Terminal, *words: str) -> Any:
-    return json.loads(terminal(*words, "--json"))
-
-
 def test_a_style_is_learned_told_played_and_graded(
     games: str, learned: list[str], tmp_path: Path, terminal: Terminal
 ) -> None:
@@ -45,7 +39,7 @@ def test_a_style_is_learned_told_played_and_graded(
     assert "Drift" in printed
     assert "moves foretold" in printed
     assert page.read_text().startswith("<!DOCTYPE html>")
-    found = read_json(terminal, *words, "--without-event", "rapid*")
+    found = terminal.json(*words, "--without-event", "rapid*")
     assert found["left_out"] == {"events": 10}
     assert found["games"] == 36
     own, chance = found["predictions"]
@@ -66,7 +60,7 @@ def test_styles_are_compared(games: str, learned: list[str], tmp_path: Path, ter
     printed = terminal("style", "compare", *learned, "--positions", games, "--report", str(page), "--plies", "20-30")
     assert "Where taker and pusher differ most" in printed
     assert page.exists()
-    found = read_json(terminal, "style", "compare", *learned, "--among", learned[1])
+    found = terminal.json("style", "compare", *learned, "--among", learned[1])
     first = next(each for each in found["features"] if each["name"] == "material")
     assert first["weights"][0] > first["weights"][1]
     assert first["share"] == 1.0
@@ -75,7 +69,7 @@ def test_styles_are_compared(games: str, learned: list[str], tmp_path: Path, ter
 def test_moves_are_given_to_their_player(games: str, learned: list[str], terminal: Terminal) -> None:
     styles = ("--style", learned[0], "--style", learned[1])
     for number, name in enumerate((TAKER, PUSHER)):
-        found = read_json(terminal, "style", "classify", games, *styles, "--of-player", name)
+        found = terminal.json("style", "classify", games, *styles, "--of-player", name)
         assert found["together"]["style"] == found["styles"][number]
         assert found["together"]["told"]
     printed = terminal("style", "classify", games, *styles)
@@ -113,10 +107,10 @@ def test_two_and_three_players_are_guessed(games: str, tmp_path: Path, terminal:
     folder, page = str(tmp_path / "two"), tmp_path / "two.html"
     words = ("style", "experiment", games, *FEW, "--no-search", "--training-games", "30")
     two = ("--of-player", "Taker", "--of-player", "Pusher", "--repetitions", "2", "--controls", "1", "--workers", "1")
-    found = read_json(terminal, *words, *two, "--plies", "2-69", "-o", folder, "--report", str(page))
+    found = terminal.json(*words, *two, "--plies", "2-69", "-o", folder, "--report", str(page))
     assert found["mutual"] == 10
     assert page.exists()
-    again = read_json(terminal, *words, *two, "--plies", "2-69", "-o", folder)
+    again = terminal.json(*words, *two, "--plies", "2-69", "-o", folder)
     assert again == found
     many = ("--of-player", "Taker", "--of-player", "Pusher", "--of-player", "Drifter", "--test-games", "15")
     assert "no games of 'Taker'" in terminal.fails(*words, *many, "-o", str(tmp_path / "none"))

@@ -66,9 +66,6 @@ def test_mix_is_one_to_one_and_the_same_in_both_worlds(number):
     assert word == number
 
 
-# ------------------------------------------------------------------------------------------- twins
-
-
 def _half(number: int) -> int:
     return number // 2
 
@@ -112,9 +109,6 @@ def test_functions_typed_at_a_prompt_compile_without_a_cache():
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec("def typed(number):\n    return number + 1\n", namespace)
     assert compiled(namespace["typed"])(np.int64(1)) == 2
-
-
-# ------------------------------------------------------------------------------ what cannot be compiled
 
 
 def _adds_text(number: int) -> Any:
@@ -171,9 +165,6 @@ def test_a_failed_compilation_names_the_function_and_the_reason(function, text):
     assert "\n" not in str(caught.value)
     assert isinstance(caught.value, PluginError)
     assert caught.value.__cause__ is not None  # numba's own account, for the author
-
-
-# ------------------------------------------------------------------------------------- cache folder
 
 
 def test_the_cache_folder_follows_the_environment(tmp_path, monkeypatch):

@@ -82,10 +82,7 @@ def test_threads_do_not_change_the_result() -> None:
         {}, {"method": "sequential", "chunk_size": 512, "confidence": 1.0}, {"limit": 700},
     ]  # fmt: skip
     for case in cases:
-        settings: dict[str, Any] = {"maximum_size": 5, **case}
-        threaded: dict[str, Any] = {"jobs": 3, **settings}
-        one = mine(values, minimum_matches=20, **settings).flatten()
-        three = mine(values, minimum_matches=20, **threaded).flatten()
+        one, three = (mine(values, minimum_matches=20, maximum_size=5, jobs=jobs, **case).flatten() for jobs in (1, 3))
         assert _same(one, three) and one.incomplete == three.incomplete
 
 
@@ -96,9 +93,6 @@ def test_same_itemsets_as_pyfim() -> None:
     expected = fim.eclat([tuple(row) for row in items.tolist()], target="s", supp=-60, zmin=1, zmax=5, report="a")
     found = _found(mine(values, minimum_matches=60, maximum_size=5).flatten())
     assert found == {frozenset((item // 3, item % 3 - 1) for item in itemset): count for itemset, count in expected}
-
-
-# ------------------------------------------------------------------------------------- sequential test
 
 
 @pytest.mark.parametrize("confidence", [0.5, 1.5, 3.0])
@@ -133,9 +127,6 @@ def test_sequential_test_loses_and_never_adds() -> None:
     assert _same(sampled(0.5, 1), sampled(0.5, 1)) and not _same(sampled(0.5, 1), sampled(0.5, 2))
 
 
-# -------------------------------------------------------------------------------------- limits, damage
-
-
 def test_limits_are_reported() -> None:
     values = _values(2000, 12, 8)
     whole = mine(values, minimum_matches=4).flatten()
@@ -168,9 +159,6 @@ _MANY = np.arange(70_000, dtype=np.int64).reshape(-1, 2) % 30_000
 def test_wrong_arguments_are_named(values: NDArray[Any], settings: dict[str, Any], text: str) -> None:
     with pytest.raises(BadInputError, match=text):
         mine(values, **{"minimum_matches": 1, **settings}).flatten()
-
-
-# ------------------------------------------------------------------------------------------ resumption
 
 
 class _InterruptionError(Exception):
@@ -210,9 +198,6 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     (folder / "work.json").write_text("{")
     with pytest.raises(BadInputError, match=r"work\.json differs"):
         mine(values, minimum_matches=10, checkpoint=folder).flatten()
-
-
-# ---------------------------------------------------------------------------------- gain over generalizations
 
 
 def _set_of(configurations: list[frozenset[int]], counts: list[int], relation_count: int) -> ConfigurationSet:

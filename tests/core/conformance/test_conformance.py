@@ -50,9 +50,6 @@ def test_sound_learning_passes():
         assert report.passed, str(report)
 
 
-# ------------------------------------------------------------------------------------- broken rules
-
-
 def writes_behind(position, moves, start):
     count = sound.legal_moves(position, moves, start)
     moves[start + 3] = 0
@@ -297,9 +294,6 @@ def test_rules_that_compile_to_something_else_are_caught(change, check, text):
         report.require()
 
 
-# ------------------------------------------------------------------------------- broken symmetries
-
-
 def transforms_half(position, symmetry):
     image = othello_rules.transform(position, symmetry)
     return othello_rules.Position(image.own, position.opponent)
@@ -373,9 +367,6 @@ def test_a_failure_shows_the_position_and_how_it_came_about():
     assert len(text.splitlines()[2].removeprefix("after ").split()) == 3
 
 
-# ------------------------------------------------------------------------------ broken features, phases
-
-
 def test_broken_features_are_caught():
     features = LEARNING.features
 
@@ -446,9 +437,6 @@ def test_parts_may_be_chosen(monkeypatch):
     assert (rules.not_looked_at, rules.passed) == ("", True)
 
 
-# ------------------------------------------------------------------------------ the positions that are looked at
-
-
 def transforms_wrongly_at_the_fourth_move(position, symmetry):
     early = popcount(position.own | position.opponent) == 7
     return othello_rules.transform(position, 0 if early else symmetry)
@@ -498,9 +486,6 @@ def test_how_random_games_went_is_told():
     assert check_game(OTHELLO, games=3, plain=True).notes[1].endswith("perft from the start 4, 12, 56, 244, 1396")
     illegal = evolve(OTHELLO, legal_moves=moves_anywhere_at_the_start, count_moves=None, search_functions={})
     assert "perft from the start 5, " in "".join(check_game(illegal, games=3, plain=True).notes)
-
-
-# ------------------------------------------------------------------------------ what is said, and the command
 
 
 def test_one_cause_is_one_failure():

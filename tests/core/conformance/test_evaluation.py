@@ -68,9 +68,6 @@ def test_what_cannot_be_compiled_is_skipped():
     assert skipped["evaluator recomputed compiled"].startswith("runs as plain Python: ")
 
 
-# ------------------------------------------------------------------------------------------- broken values
-
-
 class OffByBatch(LinearEvaluation):
     def predict(self, positions: Any, **options: Any) -> Any:
         return super().predict(positions, **options) + np.float32(len(positions[0]) % 2)
@@ -125,9 +122,6 @@ def test_values_that_depend_on_the_view_are_caught():
     linear[:, 0] += 1
     found = failures(check_evaluation(evolve(evaluation, linear_weights=linear), games=2, plain=True))
     assert re.search("the value is .*, under symmetry 1 ", found["values and symmetries"])
-
-
-# ----------------------------------------------------------------------------------------- broken evaluators
 
 
 def with_form(change: Any) -> LinearEvaluation:

@@ -55,9 +55,6 @@ def test_a_fitter_that_is_cut_short_is_told_how_much_is_left():
     assert "as it is, the fit is called converged (the gradient vanishes) with" in found["convergence"]
 
 
-# ------------------------------------------------------------------------------------------ broken fitters
-
-
 class Wrapped(Fitter):
     """Fits soundly; those below spoil one thing each."""
 
@@ -201,9 +198,6 @@ def test_broken_fitters_are_caught(kind: Any, check: str, text: str):
 def test_a_sound_fitter_of_a_stranger_passes():
     report = check_fitter(Wrapped())
     assert report.passed, str(report)
-
-
-# -------------------------------------------------------------------------- what the suite found in glem's own
 
 
 def test_labels_of_another_length_are_refused():

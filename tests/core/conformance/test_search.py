@@ -60,16 +60,12 @@ def never_reversible(position):
     return 0
 
 
-def never_forced(position):
+def never(position):
     return False
 
 
 def hints_of_moves(position, move):
     return 5 * int(move)
-
-
-def never_drawn(position):
-    return False
 
 
 SOUND = {
@@ -81,10 +77,10 @@ SOUND = {
     "plies_left": stones_left,
     "no_moves_score": loses,
     "reversible_plies": never_reversible,
-    "is_drawn": never_drawn,
+    "is_drawn": never,
     "table_key": nim.hash_key,
     "move_hint": hints_of_moves,
-    "must_move": never_forced,
+    "must_move": never,
 }
 
 
@@ -139,18 +135,9 @@ def test_broken_search_functions_are_caught(check, name, function, text):
         assert "\nafter " in found[check], "the moves that led to the position are shown"
 
 
-def endless_tactics(position, moves, start):
-    moves[start] = 0
-    return 1 if not goes_round_is_over(position) else 0
-
-
 def goes_round(position, moves, start):
     moves[start] = 0
-    return 0 if goes_round_is_over(position) else 1
-
-
-def goes_round_is_over(position):
-    return False
+    return 1
 
 
 def turns(position, move):
@@ -158,16 +145,13 @@ def turns(position, move):
 
 
 def test_repetitions_are_compared_with_reversible_plies():
-    turning: dict[str, Any] = {"legal_moves": goes_round, "play": turns, "is_over": goes_round_is_over}
-    functions = {"reversible_plies": never_reversible, "tactical_moves": endless_tactics}
+    turning: dict[str, Any] = {"legal_moves": goes_round, "play": turns, "is_over": never}
+    functions = {"reversible_plies": never_reversible, "tactical_moves": goes_round}
     start = nim.Position(np.uint8(5), np.uint8(4))
     game = mirror_nim("turning", **turning, search_functions=functions, initial_position=start, max_plies=7)
     found = failures(check_game(game, games=1, plain=True))
     assert "reversible_plies gives 0, an equal position lies 2 plies back" in found["search operations"]
     assert "tactical moves follow each other for more than max_plies = 7 plies" in found["tactical moves"]
-
-
-# ---------------------------------------------------------------------------------------------- solvers
 
 
 class HeapSolver:
@@ -228,9 +212,6 @@ def test_formats_stand_under_their_own_names():
     assert "lower case" in found["formats"]
 
 
-# ------------------------------------------------------------------------- rules that numba cannot compile
-
-
 def test_rules_that_cannot_be_compiled_are_skipped_with_the_reason():
     report = check_game(PLAIN, games=3)
     assert report.passed, str(report)
@@ -253,9 +234,6 @@ def test_rules_that_can_be_compiled_are_compared():
     assert report.passed, str(report)
     compiled = [result.name for result in report.results if result.name.endswith("compiled") and not result.skipped]
     assert len(compiled) == 18, compiled
-
-
-# ---------------------------------------------------------------------------- too many moves in normal use
 
 
 def writes_too_many(position, moves, start):

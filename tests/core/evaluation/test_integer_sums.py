@@ -183,8 +183,6 @@ def test_folded_weights_are_given_to_every_entry(othello_learning: Learning) -> 
             assert weights[:, starts[place] + entry].tolist() == folded[:, column].tolist()
 
 
-# ------------------------------------------------------------------------------ accumulators, in rows of 16-bit words
-
 TABLE_ROWS = 65
 BITS = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 1 << 63, 2**64 - 1]))
 

@@ -60,9 +60,6 @@ def test_every_name_is_there_and_no_other() -> None:
         _ = glem.fitt  # type: ignore[attr-defined]
 
 
-# -------------------------------------------------------------------------------------------------- positions
-
-
 @pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
 def test_positions_come_back_from_a_table(positions: glem.Positions, kind: str) -> None:
     if kind != "arrow":
@@ -119,9 +116,6 @@ def test_train_test_split_keeps_games_together(positions: glem.Positions) -> Non
     assert not set(training.game_key) & set(test.game_key)
 
 
-# ------------------------------------------------------------------------------------------------- evaluations
-
-
 def test_evaluation_predicts_one_position_or_many(positions: glem.Positions) -> None:
     evaluation = glem.load_evaluation("default", "othello")
     assert isinstance(evaluation, LinearEvaluation)
@@ -154,9 +148,6 @@ def test_an_evaluation_shows_its_strongest_patterns(fitted: LinearEvaluation) ->
     table = fitted._repr_html_()
     assert 2 <= table.count("<tr>") <= 13
     assert any(pattern.name in table for pattern in fitted.patterns.patterns)
-
-
-# --------------------------------------------------------------------------------------------------- functions
 
 
 def test_games_become_positions_and_grades(games: Path, tmp_path: Path) -> None:
@@ -206,9 +197,6 @@ def test_discover_shows_its_report(positions: glem.Positions, tmp_path: Path) ->
     assert len(repr(found)) < 2 * LONGEST_REPR
 
 
-# ------------------------------------------------------------------------------------------------------ boards
-
-
 def test_board_has_its_pieces_and_moves(othello: Game) -> None:
     shown = glem.board(othello, moves={"c4": "+1", "f5": "<b>"})
     assert "c4: +1" in repr(shown)
@@ -237,9 +225,6 @@ def test_registered_game_is_found_by_its_name(positions: glem.Positions, monkeyp
     assert len(glem.search(game, evaluation="none", depth=2).lines) == 1
     with pytest.raises(PluginError, match="is installed: choose another name"):
         glem.register(positions.game)
-
-
-# ------------------------------------------------------------------------------------- the regressor of scikit-learn
 
 
 @pytest.fixture(scope="module")

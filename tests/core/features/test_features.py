@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from glem.core.compiling.columns import column_of_one
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeature, AtomicFeatures, Relation
-from glem.core.features.learning import Learning
 from glem.core.game.game import Game
 
 
@@ -38,13 +36,6 @@ def test_values_are_computed_in_blocks_and_stored_feature_by_feature(othello: Ga
         assert values.flags.f_contiguous
         assert np.array_equal(values[:, 0], own & np.uint64(1))
         assert (values[:, 1] == -3).all()
-
-
-def test_compiled_values_equal_plain_ones(othello_learning: Learning) -> None:
-    features = othello_learning.features
-    position = features.game.initial_position
-    columns = column_of_one(position)
-    assert np.array_equal(features.values(columns)[0], features.values_of(position))
 
 
 def test_names_groups_and_descriptions(features: AtomicFeatures) -> None:

@@ -68,9 +68,6 @@ class Reader:
     right: Callable[[bytes, Any], bool | None]
 
 
-# ------------------------------------------------------------------------------------------- the readers
-
-
 def readers(folder: Path) -> Iterator[Reader]:
     """All readers, one after the other; good files are written into a folder."""
     yield from _text_readers(folder)

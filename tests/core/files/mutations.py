@@ -100,9 +100,6 @@ def json_lines_changed(content: bytes, chance: random.Random) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-# ------------------------------------------------------------------------------------------- archives
-
-
 def archive_of(arrays: dict[str, Any]) -> bytes:
     """Bytes of an ``.npz`` file; a value that is bytes already stands for itself."""
     file = io.BytesIO()
@@ -185,9 +182,6 @@ def arrays_changed(content: bytes, chance: random.Random) -> bytes:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass
     return archive_of(arrays)
-
-
-# --------------------------------------------------------------------------------------------- tables
 
 
 def _other_column(column: Any, chance: random.Random) -> Any:

@@ -62,9 +62,7 @@ def test_logistic_regression_is_that_of_statsmodels_with_errors_by_game() -> Non
 @pytest.mark.parametrize("priors", ["equal", "shares", (3.0, 1.0)])
 def test_discriminants_are_those_of_scikit_learn(priors: Any) -> None:
     games = games_of(2)
-    shares = (
-        {"equal": [0.5, 0.5], "shares": None}.get(priors, [0.75, 0.25]) if isinstance(priors, str) else [0.75, 0.25]
-    )
+    shares = {"equal": [0.5, 0.5], "shares": None, (3.0, 1.0): [0.75, 0.25]}[priors]
     fisher = fit_fisher(sample_of(games), priors)
     expected = LinearDiscriminantAnalysis(priors=shares).fit(games.features, games.won)
     np.testing.assert_allclose(fisher.weights[:-1], expected.coef_[0], rtol=1e-9)

@@ -48,9 +48,6 @@ def penalties(small: Small, l2: float) -> Any:
     return penalty
 
 
-# ------------------------------------------------------------------------------------------------ solutions
-
-
 def test_without_penalty_the_predictions_agree(small: Small, labels: Any) -> None:
     row_weights = np.random.default_rng(2).uniform(0.5, 2, len(labels))
     weights = fit_phases(
@@ -123,9 +120,6 @@ def test_tolerance_and_start(small: Small, labels: Any) -> None:
     assert again.result_.training_errors[0] == pytest.approx(descended.result_.training_errors[-1], rel=1e-5)
 
 
-# ------------------------------------------------------------------------------------------------ held-out positions
-
-
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
 def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, labels: Any) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
@@ -157,9 +151,6 @@ def test_a_start_that_no_iteration_betters_is_told(
     assert fitted.result_.reason == "the held-out error never improved: all weights stay as at the start"
 
 
-# ------------------------------------------------------------------------------------------------ checkpoints
-
-
 def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "fit.npz"
     FileCheckpoint(path, "one").save({"parameters": np.arange(3)})
@@ -181,9 +172,6 @@ def test_the_fingerprint_tells_problems_apart(small: Small, labels: Any) -> None
     ]
     assert len({problem.fingerprint for problem in problems}) == len(problems)
     assert LeastSquares(small.design, labels, jobs=3).fingerprint == problems[0].fingerprint
-
-
-# ------------------------------------------------------------------------------------------------ phases
 
 
 def test_phases_are_fitted_with_their_neighbours(small: Small, labels: Any) -> None:

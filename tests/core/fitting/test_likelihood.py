@@ -224,7 +224,7 @@ def test_a_scale_takes_up_what_the_prior_promises_too_much() -> None:
     assert 0 < errors.scale < 0.2
 
 
-def test_threads_change_nothing_and_fixed_weights_stay(tmp_path: Path) -> None:
+def test_threads_change_nothing_and_fixed_weights_stay() -> None:
     rows = example(4, 300)
     one = LikelihoodProblem(rows, *parts(rows, "each"), l2=1.0, jobs=1)
     two = LikelihoodProblem(rows, *parts(rows, "each"), l2=1.0, jobs=2)

@@ -9,8 +9,6 @@ from scipy.optimize import minimize
 
 from glem.core.fitting.minimizing.newton import minimize_within
 
-BOUNDS = [(-0.5, 2.0), (-1.0, math.inf), (0.25, 0.25)]
-
 
 def valley(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Rosenbrock's, curved and in parts not convex, and a third parameter."""
@@ -22,7 +20,7 @@ def valley(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
 @pytest.mark.parametrize("start", [(-0.5, 1.0, 0.25), (0.0, 0.0, 0.25), (2.0, -1.0, 0.25)])
 @pytest.mark.parametrize("most", [2.0, 0.3])
 def test_minima_are_those_of_scipy(start: tuple[float, ...], most: float) -> None:
-    bounds = [(-0.5, most), *BOUNDS[1:]]
+    bounds = [(-0.5, most), (-1.0, math.inf), (0.25, 0.25)]
     found = minimize_within(valley, start, bounds, 1e-9)
     expected = minimize(valley, np.clip(start, *np.transpose(bounds)), jac=True, method="L-BFGS-B", bounds=bounds)
     np.testing.assert_allclose(found.point, expected.x, atol=1e-4)

@@ -29,13 +29,6 @@ def labels_for(small: Small, link: Link, seed: int = 1) -> Any:
     return (link.low + spread * generator.uniform(0.1, 0.9, len(small.design))).astype(np.float32)
 
 
-def one_phase(small: Small, phase: int) -> Any:
-    return small.phases == phase
-
-
-# ------------------------------------------------------------------------------------------------ links
-
-
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)
 def test_derivative_equals_finite_differences(link: Link) -> None:
     x = np.linspace(-6, 6, 101)
@@ -63,9 +56,6 @@ def test_result_labels() -> None:
     np.testing.assert_array_equal(expected, np.array([0.9, 0.5, 0.1, 0.75, 0.375, np.nan], np.float32))
 
 
-# ------------------------------------------------------------------------------------------------ designs
-
-
 def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
     design = small.design
     np.testing.assert_array_equal(phases_of(design), small.phases)
@@ -75,7 +65,7 @@ def test_design_keeps_rows_counts_and_phases(small: Small) -> None:
     assert small.matrix[:, design.layout.configuration_start : design.layout.linear_start].max() > 1
     weights = np.random.default_rng(3).uniform(0.5, 2, len(design)).astype(np.float32)
     for phase in range(PHASES):
-        rows = one_phase(small, phase)
+        rows = small.phases == phase
         segments = design.segments(phase)
         own = np.concatenate([weights[design.positions_of(segment)] for segment in segments])
         matches, squares = design.count_items(segments, own)
@@ -109,9 +99,6 @@ def test_bad_configurations_are_refused(ids: list[int], message: str) -> None:
         packing.pack(np.zeros((2, 1), np.int16), np.zeros(2, np.int64))
 
 
-# ------------------------------------------------------------------------------------------------ gradients
-
-
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float) -> None:
@@ -122,7 +109,7 @@ def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float)
     problem = LeastSquares(
         small.design, labels, weights=row_weights, offsets=offsets, link=link, l2=l2, targets=targets
     )
-    rows = one_phase(small, 2)
+    rows = small.phases == 2
     known = small.matrix[rows], labels[rows], offsets[rows].astype(np.float64), row_weights[rows]
     penalties = np.full(small.matrix.shape[1], l2)
     penalties[small.design.layout.linear_start :] = 0

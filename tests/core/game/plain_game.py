@@ -24,9 +24,6 @@ class Position(NamedTuple):
     right: np.uint8
 
 
-# ------------------------------------------------------------------------------------------- compilable
-
-
 def legal_moves(position: Position, moves: Any, start: int) -> int:
     count = np.int64(0)
     for taken in range(np.int64(0), np.int64(MOST_TAKEN)):
@@ -76,9 +73,6 @@ def write_values(position: Position, values: Any) -> None:
 
 def phase_of(position: Position) -> int:
     return 1 if np.int64(position.left) + np.int64(position.right) <= np.int64(HEAP) else 0
-
-
-# ------------------------------------------------------------------------------------------- not compilable
 
 
 class Heaps:
@@ -133,9 +127,6 @@ def plain_write_values(position: Position, values: Any) -> None:
 
 def plain_phase_of(position: Position) -> int:
     return int(sum(Heaps(position).stones.values()) <= HEAP)
-
-
-# ------------------------------------------------------------------------------------------- the twins
 
 
 def _format_position(position: Position) -> str:

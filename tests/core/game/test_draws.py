@@ -75,9 +75,6 @@ def test_draws_are_those_of_counting(game: Game) -> None:
     assert {None, Draw.REPETITION} <= seen
 
 
-# ---------------------------------------------------------------------------------------- their labels
-
-
 def test_every_position_of_drawn_self_play_has_a_label() -> None:
     records = play_games(DUEL, positions=400, seed=3)
     assert (replay(DUEL, records).status == UNFINISHED).any()
@@ -105,9 +102,6 @@ def test_a_result_labels_a_circle_of_positions_too() -> None:
     tree = GameTree.from_records(circling, [records])
     assert len(tree) == 4
     assert tree.labelled(tree.propagate()).label.tolist() == [-1, 1, -1, 1, -1, 1, -1, 1, -1]
-
-
-# --------------------------------------------------------------------------------------------- games
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])

@@ -15,7 +15,7 @@ from glem.core.evaluation.result_models import BAN, MOVE, ResultModels, WdlModel
 from glem.core.grading.calibrating import AS_GIVEN, CONSTANT, Calibrated, calibrate_predictions
 from glem.core.grading.calibration import FEWEST_GAMES, Prediction, parts_of_games
 from glem.core.grading.correctness import GradingSettings
-from glem.core.grading.wdl_model import Bounds
+from glem.core.grading.wdl_model import Bounds, fit_wdl_model
 from tests.core.cli.terminal import Terminal
 from tests.core.grading.examples import played
 from tests.core.grading.test_wdl_model import BOUNDS, TRUE, drawn
@@ -96,8 +96,6 @@ def test_no_position_helps_to_predict_itself() -> None:
         part = parts_of_games(game, QUICK.seed)
         others = part != part[34]
         model = found.fits["material"].model
-        from glem.core.grading.wdl_model import fit_wdl_model
-
         bounds = Bounds(model.least, model.most, model.unit)
         apart = fit_wdl_model(value[others], changed[others], measure[others], bounds).model
         total += float(np.exp(apart.log_correctness(value[34:35], changed[34:35], measure[34:35]))[0])
@@ -120,9 +118,6 @@ def test_too_few_games_are_refused() -> None:
         calibrate_predictions(result, Prediction(value), {"material": (measure, BOUNDS)}, name="mine")
     with pytest.raises(BadInputError, match="0 games"):
         calibrate_predictions(result, Prediction(np.full(len(value), np.nan)), {"material": (measure, BOUNDS)})
-
-
-# ------------------------------------------------------------------------------------------------------ files
 
 
 def test_what_is_written_is_read_back(by_material: Calibrated, tmp_path: Path) -> None:
@@ -168,9 +163,6 @@ def test_code_says_the_same_as_the_model(by_material: Calibrated) -> None:
     assert arrays["bs"] == pytest.approx(model.spread, abs=1e-8)
     [normalized] = re.findall(r"NormalizeToPawnValue = ([\d.]+);", text)
     assert float(normalized) == pytest.approx(sum(arrays["as"]), abs=1e-7)
-
-
-# ---------------------------------------------------------------------------------------------------- command
 
 
 def test_the_command_fits_prints_and_writes(terminal: Terminal, tmp_path: Path) -> None:

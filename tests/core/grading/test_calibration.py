@@ -123,9 +123,6 @@ def test_infinite_evaluations_are_left_out() -> None:
         fit_scale(np.array([np.inf]), np.array([1]))
 
 
-# ----------------------------------------------------------------------------------------------- recalibration
-
-
 def sharp_and_dull(games: int = 1_000) -> tuple[Any, dict[str, Prediction]]:
     """Results, one who sees them well and is far too sure, and one who sees little and has nothing of its own."""
     generator = np.random.default_rng(1)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.comments import (
@@ -196,8 +195,3 @@ def test_what_has_no_comments_has_no_scores_and_that_is_told() -> None:
     positions, format_, *_ = scorer.remarks()
     assert positions.endswith("files of positions, not of games, has no scores in comments (positions: 3)")
     assert format_.endswith("files whose format has no comments has no scores in comments (positions: 1)")
-
-
-def test_what_comments_are_is_checked() -> None:
-    with pytest.raises(BadInputError, match="first or mover"):
-        CommentScorer("comments", side="left")

@@ -57,7 +57,7 @@ def odds(alpha: Floats) -> Floats:
 @pytest.mark.parametrize("floor", [1e-12, 0.2])
 def test_what_is_maximized_is_that_of_the_oracle(floor: float) -> None:
     rows, _ = example(40, positions=2)
-    problem = drawishness_problem(rows, 3, l2=3.0, floor=floor)
+    problem = drawishness_problem(rows, 3, floor=floor)
     parameters = np.random.default_rng(5).normal(0, 0.3, problem.parameter_count)
     weights = problem.weights_of(parameters)
     begin = problem.draw.prior[0, -1]
@@ -74,7 +74,7 @@ def test_what_is_maximized_is_that_of_the_oracle(floor: float) -> None:
     nonzero = [column[column != 0].astype(float) for column in rows.features.T]
     # A feature that never occurs has size 1, so that its weight stays 0.
     sizes = [*(math.sqrt(np.mean(column**2)) if len(column) else 1.0 for column in nonzero), 0.0]
-    penalty = 1.5 * sum((size * one) ** 2 for size, one in zip(sizes * 2, parameters[:-1].tolist(), strict=True))
+    penalty = 2.0 * sum((size * one) ** 2 for size, one in zip(sizes * 2, parameters[:-1].tolist(), strict=True))
     found = problem.at(parameters)
     assert found.value == pytest.approx((penalty - total) / 40, rel=1e-9)
     for place in range(len(parameters)):
@@ -167,9 +167,6 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit_drawishness(rows._replace(result=np.zeros(100, np.int8)), 3)
     with pytest.raises(BadInputError, match="finite value"):
         fit_drawishness(rows._replace(value=np.full(100, np.nan)), 3)
-
-
-# ------------------------------------------------------------------------------------------------ the command
 
 
 def scored_games(path: Path, first: int, count: int, seed: int) -> None:

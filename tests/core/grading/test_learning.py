@@ -50,9 +50,6 @@ def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
     return apply_changes(parse_candidate(text, "here:1"), evaluation, None)
 
 
-# ----------------------------------------------------------------------------------------------- changes
-
-
 def test_verbs_change_what_they_say(baseline: ResultEvaluation) -> None:
     before = baseline.value.linear_weights
     assert changed("scale mobility 2", baseline).value.linear_weights[:, 0] == pytest.approx(2 * before[:, 0])
@@ -163,9 +160,6 @@ def test_a_file_of_changes_names_its_bad_line(tmp_path: Path) -> None:
         read_candidates(path)
     with pytest.raises(BadInputError, match="No such file"):
         read_candidates(tmp_path / "missing.txt")
-
-
-# --------------------------------------------------------------------------------------------- algorithm 3
 
 
 def candidates(*texts: str) -> list[Candidate]:

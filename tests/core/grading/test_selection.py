@@ -129,9 +129,6 @@ def test_wrong_limits_are_named() -> None:
     )
 
 
-# ----------------------------------------------------------------------------------------------- game records
-
-
 RULES = [
     SelectionRule(skip_moves=2),
     SelectionRule("last", skip_moves=3),

@@ -163,9 +163,6 @@ def test_what_is_no_model_is_refused() -> None:
             fit_wdl_model(nothing, np.array([1, 0, -1]), np.zeros(3), BOUNDS)
 
 
-# ------------------------------------------------------------------------------------------ beside Ban's model
-
-
 @pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0])
 def test_what_the_documentation_says_of_the_two_models(ratio: float) -> None:
     """Draws among what is not won: Ban's the same everywhere, WDL_model's growing with the advantage to a limit."""

@@ -38,9 +38,6 @@ def keys(samples: Samples) -> list[tuple[int, int]]:
     return list(zip(*(column.tolist() for column in samples.positions), strict=True))
 
 
-# -------------------------------------------------------------------------------------------------- sampling
-
-
 class Recording:
     """Notes every position that plain Python code evaluates."""
 
@@ -117,9 +114,6 @@ def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluat
     for key, times in Counter(keys(every.drawn())).items():
         expected = rounds * room * times / total
         assert abs(counts[key] - expected) < 6 * expected**0.5
-
-
-# -------------------------------------------------------------------------------------------------- labels
 
 
 def labelled(positions: Positions, settings: SearchLabelling, work: Path, **where: Any) -> Positions:
@@ -270,9 +264,6 @@ def test_winning_chances_are_no_labels_where_scores_count(tmp_path: Path) -> Non
     spec = PlayerSpec("chances", evaluation=str(path), limits=Limits(depth=1))
     with pytest.raises(BadInputError, match="winning chances"):
         judge_of(OTHELLO, spec)
-
-
-# -------------------------------------------------------------------------------------------------- the command
 
 
 def test_command_labels_games_and_positions(terminal: Terminal, mobility: str, tmp_path: Path) -> None:

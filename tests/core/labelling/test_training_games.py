@@ -32,9 +32,6 @@ def records_in(game: Game, found: Generated) -> GameRecords:
     return GameRecords.concatenate([part for path in found.files for part in read_records(game, path)])
 
 
-# ---------------------------------------------------------------------------------------------- games and files
-
-
 def test_games_are_complete_and_legal(tmp_path: Path) -> None:
     found = generate(OTHELLO, tmp_path / "g", RANDOM, games=12)
     assert [path.name for path in found.files] == [f"games-00000{file}.games" for file in range(3)]
@@ -137,9 +134,6 @@ def test_command_prints_what_it_made(terminal: Terminal, tmp_path: Path) -> None
     assert generated.json()["played"] == 0
 
 
-# ------------------------------------------------------------------------------------------------- records
-
-
 def test_records_tell_where_the_exact_score_was_known_first() -> None:
     player = parse_player("greedy,evaluation=mobility")
     opening = random_opening(OTHELLO, OpeningPlan("random", 5, 5), (1,))
@@ -173,9 +167,6 @@ def test_openings_at_positions_need_a_format_with_room_for_them(tmp_path: Path) 
     assert [path.read_bytes() for path in made.files] == before
     with pytest.raises(BadInputError, match="not generated as 'pgn'; known: wthor, ggf, games"):
         generate(OTHELLO, tmp_path / "pgn", attrs.evolve(settings, format="pgn"), games=4)
-
-
-# ------------------------------------------------------------------------------------------------- openings
 
 
 @pytest.mark.parametrize("plies", [0, 1, 2, 5])

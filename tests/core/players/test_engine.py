@@ -31,9 +31,6 @@ def random_game(game: Game, seed: int, plies: int) -> Engine:
     return engine
 
 
-# ------------------------------------------------------------------------------------------------- the game
-
-
 @settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 120))
 def test_game_can_be_taken_back_and_played_again_from_its_text(seed: int, plies: int) -> None:
@@ -141,9 +138,6 @@ def test_texts_of_other_games_say_who_is_to_move(othello: Game) -> None:
         engine.set_position_text("four stones")
     with pytest.raises(BadInputError, match="64 squares"):
         Engine(othello, RANDOM).set_position_text("X X")
-
-
-# ----------------------------------------------------------------------------------------------- the player
 
 
 def test_player_chooses_legal_moves_until_the_end() -> None:

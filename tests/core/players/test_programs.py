@@ -53,9 +53,6 @@ def first_move(player: LinePlayer, clock: Clock | None = None) -> MoveChoice:
     return player.choose(OTHELLO.initial_position, [], clock)
 
 
-# ---------------------------------------------------------------------------------------------- texts
-
-
 @pytest.mark.parametrize(
     ("player_text", "said"),
     [
@@ -78,9 +75,6 @@ def test_texts_without_sense(player_text: str, said: str) -> None:
 def test_programs_that_speak_something_else(made: Made, protocol: str, mode: str) -> None:
     with pytest.raises(ProgramStartError, match="does it speak"):
         made(protocol, mode, timeout=1)
-
-
-# -------------------------------------------------------------------------------------------- failures
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -169,9 +163,6 @@ def test_a_kill_leaves_nothing_behind(tmp_path: Path) -> None:
     wait_for_end(process)
 
 
-# -------------------------------------------------------------------------------------- whole games
-
-
 @pytest.mark.parametrize(
     ("game", "protocol"), [("othello", "gtp"), ("othello", "nboard"), ("connect_four", "gtp"), ("chess", "gtp")]
 )
@@ -187,9 +178,6 @@ def test_glems_own_engine_as_the_program(game: str, protocol: str) -> None:
         assert played.failures == (0, 0)
         assert played.end != End.FAILURE
         assert PlayedGame.from_json(rules, played.to_json(rules)).to_json(rules) == played.to_json(rules)
-
-
-# -------------------------------------------------------------------------------------- processor time
 
 
 @on_linux

@@ -120,9 +120,6 @@ def play(othello: Game, mobility: str, limits: str, number: int) -> tuple[Played
     return game, [choice for place, choice in enumerate(game.moves) if game.side_of(place) == 0]
 
 
-# ---------------------------------------------------------------------------------------------- choosing moves
-
-
 @pytest.mark.parametrize("number", range(4))
 def test_solved_scores_and_known_results_are_kept_to_the_end(othello: Game, mobility: str, number: int) -> None:
     # The opponent can only err in favour of a player who does not.

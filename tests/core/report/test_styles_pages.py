@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from xml.etree import ElementTree as Tree
 
 import numpy as np
 
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.features.learning import Learning
 from glem.core.report.pages.styles import render_comparison, render_style, render_two_players
 from glem.core.styles.choice_model import ChoiceModel
 from glem.core.styles.styles import Foretelling, evaluation_of, learning_of_styles
@@ -19,17 +17,12 @@ CHOSEN = ("material", "complex_a1_c3", "complex_d4_e5", "pawns_c4_d4", "pawns_e4
 VALUES = (2.5, 0.25, -0.75, 0.9, -1.2, 0.01)
 
 
-@cache
-def learning_of(game: str) -> Learning:
-    return learning_of_styles(game)
-
-
 def style_of(
     values: tuple[float, ...] = VALUES, names: tuple[str, ...] = CHOSEN, game: str = "chess"
 ) -> LinearEvaluation:
     errors = np.full(len(values), 0.1)
     model = ChoiceModel(names, np.array(values), np.diag(errors**2), np.diag(errors**2), 100, 10, -90.0, -120.0)
-    return evaluation_of(learning_of(game), model, {})
+    return evaluation_of(learning_of_styles(game), model, {})
 
 
 def sections_of(text: str) -> Mapping[str, str]:

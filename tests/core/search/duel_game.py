@@ -160,9 +160,6 @@ def duel(*functions: Any, **named: Any) -> Game:
     )
 
 
-# ------------------------------------------------------------------------------------------- an evaluation
-
-
 class Weights(NamedTuple):
     men: Any
     cells: Any

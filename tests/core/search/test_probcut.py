@@ -134,9 +134,6 @@ def test_arrays_are_in_steps_of_the_evaluator(othello_learning: Learning, probcu
     assert arrays.slopes[index] == fitted.slopes[phase, depth, place]
 
 
-# ------------------------------------------------------------------------------------------------- files
-
-
 def test_a_file_gives_back_what_was_saved(probcut: ProbCut, tmp_path: Path) -> None:
     file = tmp_path / "probcut.npz"
     kept = evolve(probcut, provenance={"positions": "many"}, threshold=1.25)
@@ -180,9 +177,6 @@ def test_parameters_that_make_no_sense_are_refused(probcut: ProbCut) -> None:
         deeper = probcut.check_depths.copy()
         deeper[4, 0] = 4
         evolve(probcut, check_depths=deeper)
-
-
-# -------------------------------------------------------------------------------------------- end to end
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from glem.core.compiling.columns import rows_of
-from glem.core.features.learning import Learning, load_learning
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
 from glem.core.positions.successors import successors_of
@@ -18,7 +17,7 @@ from glem.core.styles.chosen_moves import ChosenMoves, own_moves
 from glem.core.styles.styles import evaluation_of
 from glem.core.styles.telling import Verdict, verdict
 from tests.core.positions.test_game_tree import random_games
-from tests.othello import OTHELLO
+from tests.othello import LEARNING, OTHELLO
 
 NAMES = (
     *("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility", "frontier"),
@@ -28,23 +27,18 @@ NAMES = (
 USUAL = np.array([0.3, -0.35, 0.15, -0.12, -0.05, 0.08, -1.1, 0.6, -0.7, 0.02, -0.25])
 
 
-@pytest.fixture(scope="module")
-def learning() -> Learning:
-    return load_learning("othello")
-
-
-def games_of(learning: Learning, players: tuple[NDArray[Any], NDArray[Any]], games: int, seed: int) -> Replay:
+def games_of(players: tuple[NDArray[Any], NDArray[Any]], games: int, seed: int) -> Replay:
     """Games between two who choose by a softmax over the values of their moves; the first has the even plies."""
-    game, generator = learning.game, np.random.default_rng(seed)
-    items = [learning.features.index(name) for name in NAMES]
-    columns = type(game.initial_position)(*(np.repeat(value, games) for value in game.initial_position))
+    generator = np.random.default_rng(seed)
+    items = [LEARNING.features.index(name) for name in NAMES]
+    columns = type(OTHELLO.initial_position)(*(np.repeat(value, games) for value in OTHELLO.initial_position))
     moves: list[list[int]] = [[] for _ in range(games)]
     alive = np.arange(games)
     for ply in range(128):
-        after = successors_of(game, columns)
+        after = successors_of(OTHELLO, columns)
         if not len(after.move):
             break
-        value = -learning.features.values(after.positions)[:, items] @ players[ply % 2]
+        value = -LEARNING.features.values(after.positions)[:, items] @ players[ply % 2]
         value = value + generator.gumbel(size=len(value))
         order = np.lexsort((-value, after.parent))
         best = order[np.concatenate([[True], np.diff(after.parent[order]) > 0])]
@@ -55,7 +49,7 @@ def games_of(learning: Learning, players: tuple[NDArray[Any], NDArray[Any]], gam
     unknown = np.full(games, np.nan, np.float32)
     offsets = np.concatenate([[0], np.cumsum([len(own) for own in moves])])
     every = np.array([move for own in moves for move in own], np.uint8)
-    return replay(game, GameRecords(every, offsets, unknown, unknown, np.full(games, -1, np.int16)))
+    return replay(OTHELLO, GameRecords(every, offsets, unknown, unknown, np.full(games, -1, np.int16)))
 
 
 def weights_of(which: int, spread: float = 0.25) -> NDArray[Any]:
@@ -67,9 +61,8 @@ def weights_of(which: int, spread: float = 0.25) -> NDArray[Any]:
 @cache
 def moves_of(which: int, games: int, seed: int, spread: float = 0.25) -> ChosenMoves:
     """Moves of one of two players, against the usual one."""
-    learning = load_learning("othello")
-    played = games_of(learning, (weights_of(which, spread), USUAL), games, seed)
-    return ChosenMoves.of(learning, NAMES, played, own_moves(played, np.ones(games, np.int8)))
+    played = games_of((weights_of(which, spread), USUAL), games, seed)
+    return ChosenMoves.of(LEARNING, NAMES, played, own_moves(played, np.ones(games, np.int8)))
 
 
 @cache
@@ -77,12 +70,12 @@ def learned(which: int, seed: int, spread: float = 0.25) -> ChoiceModel:
     return fit_choices(moves_of(which, 600, seed, spread).sample())
 
 
-def test_choices_are_all_legal_moves_of_the_side_that_is_asked_for(learning: Learning) -> None:
+def test_choices_are_all_legal_moves_of_the_side_that_is_asked_for() -> None:
     played = replay(OTHELLO, random_games(OTHELLO, 12, 3, choices=60))
     side = np.resize(np.array([1, -1, 0], np.int8), 12)
     rows = own_moves(played, side, (4, 40))
-    found = ChosenMoves.of(learning, NAMES, played, rows).choices
-    items = [learning.features.index(name) for name in NAMES]
+    found = ChosenMoves.of(LEARNING, NAMES, played, rows).choices
+    items = [LEARNING.features.index(name) for name in NAMES]
     count = 0
     for row in range(len(played.record)):
         asked = side[played.record[row]] in (0, played.side[row]) and 4 <= played.ply[row] <= 40
@@ -90,14 +83,14 @@ def test_choices_are_all_legal_moves_of_the_side_that_is_asked_for(learning: Lea
         legal = OTHELLO.list_legal_moves(position)
         if not asked or played.move[row] < 0 or len(legal) < 2:
             continue
-        expected = [-learning.features.values_of(OTHELLO.play(position, move))[items] for move in legal]
+        expected = [-LEARNING.features.values_of(OTHELLO.play(position, move))[items] for move in legal]
         begin, end = found.starts[count : count + 2]
         np.testing.assert_array_equal(found.features[begin:end], expected)
         assert legal[found.chosen[count] - begin] == played.move[row]
         assert found.game[count] == played.record[row]
         count += 1
     assert count == len(found.chosen) > 150
-    assert len(ChosenMoves.of(learning, NAMES, played, rows[:0]).choices.chosen) == 0
+    assert len(ChosenMoves.of(LEARNING, NAMES, played, rows[:0]).choices.chosen) == 0
 
 
 @pytest.mark.parametrize("which", [1, 2, 3, 4])
@@ -110,12 +103,12 @@ def test_weights_of_a_player_are_learned(which: int) -> None:
     assert (scores**2).mean() < 2.5
 
 
-def test_an_evaluation_of_the_weights_ranks_moves_as_the_model_does(learning: Learning) -> None:
+def test_an_evaluation_of_the_weights_ranks_moves_as_the_model_does() -> None:
     model = learned(1, 10)
-    evaluation = evaluation_of(learning, model, {})
+    evaluation = evaluation_of(LEARNING, model, {})
     after = successors_of(OTHELLO, type(OTHELLO.initial_position)(*(np.array([v]) for v in OTHELLO.initial_position)))
-    items = [learning.features.index(name) for name in NAMES]
-    expected = learning.features.values(after.positions)[:, items] @ model.weights
+    items = [LEARNING.features.index(name) for name in NAMES]
+    expected = LEARNING.features.values(after.positions)[:, items] @ model.weights
     np.testing.assert_allclose(evaluation.predict(after.positions), 1 / (1 + np.exp(-expected)), rtol=1e-4)
 
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
-from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_value
-from glem.core.features.learning import Learning, load_learning
+from glem.core.features.learning import load_learning
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay
 from glem.core.search.quiet import LeafSearch
@@ -54,20 +53,15 @@ from glem.core.styles.who_is_it import (
     learn_player,
 )
 from tests.core.styles.test_chosen_moves import NAMES, USUAL, games_of, weights_of
+from tests.othello import LEARNING
 
 STATIC = StyleSettings(NAMES, (8, 59), -1)
 LEAVES = StyleSettings(NAMES, (8, 59))
 
 
-@pytest.fixture(scope="module")
-def learning() -> Learning:
-    return load_learning("othello")
-
-
 @cache
 def played_by(which: int, games: int, seed: int) -> Replay:
-    learning = load_learning("othello")
-    return games_of(learning, (weights_of(which), USUAL), games, seed)
+    return games_of((weights_of(which), USUAL), games, seed)
 
 
 def rows_in(played: Replay) -> NDArray[np.int64]:
@@ -77,7 +71,7 @@ def rows_in(played: Replay) -> NDArray[np.int64]:
 @cache
 def style_of(which: int, seed: int, games: int = 400) -> Style:
     played = played_by(which, games, seed)
-    return learn_style(load_learning("othello"), played, rows_in(played), STATIC)
+    return learn_style(LEARNING, played, rows_in(played), STATIC)
 
 
 def test_names_of_features_and_groups() -> None:
@@ -94,29 +88,21 @@ def test_names_of_features_and_groups() -> None:
         StyleSettings(("material",), leeway=0.0)
 
 
-def test_a_style_on_top_of_an_evaluation_is_a_multiple_of_it_and_what_features_add(learning: Learning) -> None:
-    prior = load_value("default", learning.game)
+def test_a_style_on_top_of_an_evaluation_is_a_multiple_of_it_and_what_features_add() -> None:
+    prior = load_value("default", LEARNING.game)
     played = played_by(1, 60, 1)
-    style = learn_style(learning, played, rows_in(played), evolve(LEAVES, leeway=1.0), prior=prior)
+    style = learn_style(LEARNING, played, rows_in(played), evolve(LEAVES, leeway=1.0), prior=prior)
     assert style.model.names == (SCORE, *NAMES)
     evaluation = style.evaluation({"player": "one"})
     assert evaluation.provenance["player"] == "one"
-    # Values of positions after moves are those of the model, from the other side.
-    moves, count = style.moves, 200
-    after = style.moves.choices.features[:count]
-    first = [rows_of(played.positions, np.flatnonzero(played.ply == 20)[:20])][0]
-    scores = LeafSearch(prior).leaves(first)[2] / evaluator_of(prior).steps_per_unit
-    items = [learning.features.index(name) for name in NAMES]
-    steps = evaluator_of(prior).steps_per_unit
-    expected = (
-        style.model.weights[0] * steps * scores + learning.features.values(first)[:, items] @ style.model.weights[1:]
-    )
+    # Values of positions are those of the model.
+    first = rows_of(played.positions, np.flatnonzero(played.ply == 20)[:20])
+    scores = LeafSearch(prior).leaves(first)[2]
+    items = [LEARNING.features.index(name) for name in NAMES]
+    expected = style.model.weights[0] * scores + LEARNING.features.values(first)[:, items] @ style.model.weights[1:]
     np.testing.assert_allclose(evaluation.sums(first), expected, rtol=0.02, atol=0.3)
-    assert len(after) == min(count, len(moves.choices.features))
     known = coefficients_of(evaluation)
-    for name, weight, error in zip(
-        moves.names[1:], style.model.weights[1:], style.model.cautious_errors()[1:], strict=True
-    ):
+    for name, weight, error in zip(NAMES, style.model.weights[1:], style.model.cautious_errors()[1:], strict=True):
         assert known[name] == pytest.approx((weight, error), rel=1e-5)
     with pytest.raises(BadInputError, match="the prior has other features"):
         learn_style(load_learning("chess"), played, rows_in(played), LEAVES, prior=prior)
@@ -131,9 +117,9 @@ def test_styles_are_saved_with_their_errors(tmp_path: Path) -> None:
         assert known[name] == pytest.approx((weight, error), rel=1e-5)
 
 
-def test_the_own_style_foretells_more(learning: Learning) -> None:
+def test_the_own_style_foretells_more() -> None:
     played = played_by(1, 100, 15)
-    moves = ChosenMoves.of(learning, NAMES, played, rows_in(played))
+    moves = ChosenMoves.of(LEARNING, NAMES, played, rows_in(played))
     own, other = (predict(str(which), moves, style_of(which, 10 * which).model.weights) for which in (1, 2))
     mean, low, high = own.per_move(other)
     assert 0 < low < mean < high
@@ -145,7 +131,7 @@ def test_the_own_style_foretells_more(learning: Learning) -> None:
     assert own.moves.sum() == len(sizes)
 
 
-def test_whose_moves_these_are(learning: Learning) -> None:
+def test_whose_moves_these_are() -> None:
     styles = [style_of(which, 10 * which).evaluation({}) for which in (1, 2)]
     for which in (1, 2):
         played = played_by(which, 100, 10 * which + 5)
@@ -163,7 +149,7 @@ def test_whose_moves_these_are(learning: Learning) -> None:
     assert abs(verdict(log_likelihoods(moves), moves.choices.game).difference) < 0.004
 
 
-def test_features_and_positions_in_which_two_styles_differ(learning: Learning) -> None:
+def test_features_and_positions_in_which_two_styles_differ() -> None:
     one, two = (style_of(which, 10 * which).evaluation({}) for which in (1, 2))
     tastes = compare_tastes(one, two, [two, two, one])
     assert [abs(taste.score) for taste in tastes] == sorted((abs(taste.score) for taste in tastes), reverse=True)
@@ -178,7 +164,7 @@ def test_features_and_positions_in_which_two_styles_differ(learning: Learning) -
     for place in places:
         assert place.chances[0][0] >= place.chances[0][1]
         assert place.chances[1][1] >= place.chances[1][0]
-        legal = learning.game.list_legal_moves(place.position)
+        legal = LEARNING.game.list_legal_moves(place.position)
         assert {place.played, *place.wanted} <= set(legal)
     naive = []
     odds = [chances_of(moves.choices, own)[0] for own in np.eye(2)]
@@ -193,19 +179,16 @@ def test_features_and_positions_in_which_two_styles_differ(learning: Learning) -
     assert min(abs(places[0].divergence - value) for value in naive) < 1e-9
 
 
-def test_choices_of_some_games(learning: Learning) -> None:
+def test_choices_of_some_games() -> None:
     moves = style_of(1, 10).moves
     chosen = np.arange(400) % 3 == 0
     some = moves.of_games(chosen)
     assert set(some.choices.game.tolist()) == set(np.flatnonzero(chosen).tolist())
-    again = ChosenMoves.of(learning, NAMES, played_by(1, 400, 10), some.rows)
+    again = ChosenMoves.of(LEARNING, NAMES, played_by(1, 400, 10), some.rows)
     np.testing.assert_array_equal(again.choices.features, some.choices.features)
     np.testing.assert_array_equal(again.choices.chosen, some.choices.chosen)
     np.testing.assert_array_equal(again.moves, some.moves)
     assert np.abs(fit_moves(some).weights - fit_moves(moves).weights).max() < 1
-
-
-# ------------------------------------------------------------------------------------------- experiments
 
 
 def person(which: int, games: int, seed: int, score: float = 0.0) -> PersonGames:
@@ -248,13 +231,11 @@ def test_two_players_are_told_apart_and_scrambled_results_change_nothing() -> No
     assert len(rows) == 12
 
 
-def test_many_players_are_guessed(tmp_path: Path, learning: Learning) -> None:
+def test_many_players_are_guessed(tmp_path: Path) -> None:
     persons = [person(which, 240, 50 + which) for which in (1, 2, 3)]
     begin = np.ones(len(NAMES))
     how = TemporalDifference(scale=0.05, positive=False)
-    study = Study(
-        learning, STATIC, 160, 80, 4, None, NAMES[:2], begin, np.zeros(len(NAMES), bool), how, 0
-    )  # fmt: skip
+    study = Study(LEARNING, STATIC, 160, 80, 4, None, NAMES[:2], begin, np.zeros(len(NAMES), bool), how, 0)
     training, test = study.divided(persons[0])
     assert (len(training), len(test)) == (160, 80)
     pool = study.pooled(persons, 40)
@@ -298,7 +279,7 @@ def test_matched_openings_are_the_same_for_all() -> None:
     assert found[1, False].share > 0.4
 
 
-def test_what_games_hardly_have_is_not_taken_for_exact(learning: Learning) -> None:
+def test_what_games_hardly_have_is_not_taken_for_exact() -> None:
     choices = style_of(1, 10).moves.choices
     rare = np.zeros((len(choices.features), 1), np.int16)
     rare[choices.starts[:3]] = 1

@@ -12,7 +12,7 @@ from numba.core.event import install_listener
 from glem.core.cli.compilations import Compilations
 from glem.core.compiling.kernels import compiled
 from glem.core.tasks import progress
-from glem.core.tasks.progress import line_progress
+from glem.core.tasks.progress import LineProgress
 
 
 def wait_for_lines(lines: list[str], count: int) -> None:
@@ -24,7 +24,7 @@ def wait_for_lines(lines: list[str], count: int) -> None:
 
 def test_short_work_is_silent() -> None:
     lines: list[str] = []
-    with line_progress(lines.append)("count", 10) as task:
+    with LineProgress(lines.append)("count", 10) as task:
         task.advance(10)
     assert not lines
 
@@ -33,7 +33,7 @@ def test_long_work_tells_how_far_it_is_without_being_asked(monkeypatch: pytest.M
     monkeypatch.setattr(progress, "_FIRST_SECONDS", 0.01)
     monkeypatch.setattr(progress, "_MOST_SECONDS", 0.02)
     lines: list[str] = []
-    show = line_progress(lines.append)
+    show = LineProgress(lines.append)
     with show("everything", 4) as whole:
         whole.advance(1)
         # As below, two more lines: a line may have been made before what was done last, and written after it.
@@ -60,7 +60,7 @@ def test_lines_come_ever_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
         times.append(time.monotonic())
 
     began = time.monotonic()
-    with line_progress(note_time)("count"):
+    with LineProgress(note_time)("count"):
         while len(times) < 5 and time.monotonic() < began + 60:
             time.sleep(0.002)
     # Due after 0.02 s, then 0.04, 0.08, 0.1 and 0.1 s later; a slow machine is later, never earlier.

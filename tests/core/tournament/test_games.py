@@ -192,8 +192,6 @@ def test_damaged_records_are_refused(othello: Game, random_game: PlayedGame, nam
         PlayedGame.from_json(othello, [])
 
 
-# ------------------------------------------------------------------------------------- what the moves contradict
-
 DUEL = duel(reversible_plies=duel_game.reversible_plies, is_drawn=duel_game.is_drawn)
 FOUR = load_game("connect_four")
 WON = (0, 1, 0, 1, 0, 1, 0)

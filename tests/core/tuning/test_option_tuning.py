@@ -8,9 +8,8 @@ from pathlib import Path
 import chess
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from glem.core.cli import command_group
+from tests.core.cli.terminal import Terminal
 from tests.core.tuning.tuned_engine import SKILL, material
 
 ENGINE = f"uci:{sys.executable} {Path(__file__).with_name('tuned_engine.py')},nodes=1"
@@ -19,16 +18,9 @@ BY_MATCH = ("--parameter", "Skill,20,0,100,15,0.02", "--parameter", "Blind,true"
 _SIDES = ("P", "N", "B", "R", "Q")
 
 
-def run(*arguments: str | Path) -> str:
-    found = CliRunner().invoke(command_group, ["spsa", "chess", ENGINE, *map(str, arguments)], catch_exceptions=False)
-    assert found.exit_code == 0, found.output
-    return found.output
-
-
-def fails(*arguments: str | Path, engine: str = ENGINE) -> str:
-    found = CliRunner().invoke(command_group, ["spsa", "chess", engine, *map(str, arguments)])
-    assert found.exit_code != 0, found.output
-    return re.sub(r"\s+", " ", f"{found.output} {found.exception}")
+@pytest.fixture
+def spsa(terminal: Terminal) -> Terminal:
+    return terminal.of("spsa", "chess", ENGINE)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +59,8 @@ def found_in(folder: Path) -> dict[str, tuple[float, float | None, str]]:
     return {each["name"]: (each["value"], each["error"], each["rounded"]) for each in result["parameters"]}
 
 
-def test_by_grade_the_optimum_is_found_within_its_error(positions: Path, tmp_path: Path):
-    output = run(
+def test_by_grade_the_optimum_is_found_within_its_error(spsa: Terminal, positions: Path, tmp_path: Path):
+    output = spsa(
         positions,
         *BY_GRADE,
         *("--held-out", "0.3", "--iterations", "150", "--batch", "30", "--seed", "1"),
@@ -85,8 +77,8 @@ def test_by_grade_the_optimum_is_found_within_its_error(positions: Path, tmp_pat
     assert (tmp_path / "tuned" / "paths.svg").read_text().startswith("<?xml")
 
 
-def test_by_matches_the_optimum_is_found_within_its_error(openings: Path, tmp_path: Path):
-    output = run("--openings", openings, *BY_MATCH, "--iterations", "100", "--batch", "12", "-o", tmp_path / "tuned")
+def test_by_matches_the_optimum_is_found_within_its_error(spsa: Terminal, openings: Path, tmp_path: Path):
+    output = spsa("--openings", openings, *BY_MATCH, "--iterations", "100", "--batch", "12", "-o", tmp_path / "tuned")
     value, error, _ = found_in(tmp_path / "tuned")["Skill"]
     assert error is not None
     assert abs(value - SKILL) < 3 * error < 75
@@ -95,20 +87,22 @@ def test_by_matches_the_optimum_is_found_within_its_error(openings: Path, tmp_pa
 
 
 @pytest.mark.parametrize("by", ["grade", "match"])
-def test_killed_and_with_more_workers_it_ends_the_same(by: str, positions: Path, openings: Path, tmp_path: Path):
+def test_killed_and_with_more_workers_it_ends_the_same(
+    spsa: Terminal, by: str, positions: Path, openings: Path, tmp_path: Path
+):
     source = (positions, *BY_GRADE, "--check-positions", "40") if by == "grade" else ("--openings", openings, *BY_MATCH)
     how = (*source, "--iterations", "5", "--batch", "4", "--seed", "3")
-    run(*how, "-o", tmp_path / "whole")
-    run(*how, "--workers", "2", "-o", tmp_path / "two")
+    spsa(*how, "-o", tmp_path / "whole")
+    spsa(*how, "--workers", "2", "-o", tmp_path / "two")
     whole = (tmp_path / "whole" / "spsa.jsonl").read_text()
     assert (tmp_path / "two" / "spsa.jsonl").read_text() == whole
     # Cut in the middle of a line.
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut" / "spsa.jsonl").write_text("\n".join(whole.splitlines()[:4])[:-9])
-    run(*how, "-o", tmp_path / "cut")
+    spsa(*how, "-o", tmp_path / "cut")
     for name in ("spsa.jsonl", "result.json", "options.txt", "paths.svg"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    assert "spsa.jsonl" in fails(*how, "--batch", "5", "-o", tmp_path / "whole")
+    assert "spsa.jsonl" in spsa.fails(*how, "--batch", "5", "-o", tmp_path / "whole")
 
 
 @pytest.mark.parametrize(
@@ -127,22 +121,22 @@ def test_killed_and_with_more_workers_it_ends_the_same(by: str, positions: Path,
         ("Blind,perhaps", "is of type check, not 'perhaps'"),
     ],
 )
-def test_wrong_parameters_are_told(line: str, problem: str, openings: Path, tmp_path: Path):
-    said = fails("--openings", openings, "--parameter", line, "-o", tmp_path / "o")
+def test_wrong_parameters_are_told(spsa: Terminal, line: str, problem: str, openings: Path, tmp_path: Path):
+    said = spsa.fails("--openings", openings, "--parameter", line, "-o", tmp_path / "o")
     assert re.search(problem, said), said
     assert line in said
 
 
-def test_wrong_calls_are_told(positions: Path, openings: Path, tmp_path: Path):
+def test_wrong_calls_are_told(terminal: Terminal, spsa: Terminal, positions: Path, openings: Path, tmp_path: Path):
     out = ("-o", tmp_path / "o")
-    assert "nothing to tune" in fails("--openings", openings, *out)
-    assert "Skill is there twice" in fails("--openings", openings, *BY_MATCH, "--parameter", "skill", *out)
-    assert "--openings goes with matches" in fails(positions, "--openings", openings, *BY_GRADE, *out)
-    assert "--skip-moves goes with GAMES" in fails(*BY_MATCH, "--skip-moves", "2", *out)
-    assert "no-such" in fails(*BY_MATCH, *out, engine="uci:/no-such-program,nodes=1")
-    assert "external engine" in fails(*BY_MATCH, *out, engine="default,nodes=1")
+    assert "nothing to tune" in spsa.fails("--openings", openings, *out)
+    assert "Skill is there twice" in spsa.fails("--openings", openings, *BY_MATCH, "--parameter", "skill", *out)
+    assert "--openings goes with matches" in spsa.fails(positions, "--openings", openings, *BY_GRADE, *out)
+    assert "--skip-moves goes with GAMES" in spsa.fails(*BY_MATCH, "--skip-moves", "2", *out)
+    assert "no-such" in terminal.fails("spsa", "chess", "uci:/no-such-program,nodes=1", *BY_MATCH, *out)
+    assert "external engine" in terminal.fails("spsa", "chess", "default,nodes=1", *BY_MATCH, *out)
     (tmp_path / "empty.txt").write_text("# nothing\n")
-    assert "empty.txt: has no parameters" in fails("--parameters", tmp_path / "empty.txt", *out)
+    assert "empty.txt: has no parameters" in spsa.fails("--parameters", tmp_path / "empty.txt", *out)
     (tmp_path / "bad.txt").write_text("# OpenBench\nSkill, int, 20, 0, 100, 5, 0.002\nNone, 1\n")
-    assert re.search(r"bad\.txt:3: .*announces no option", fails("--parameters", tmp_path / "bad.txt", *out))
+    assert re.search(r"bad\.txt:3: .*announces no option", spsa.fails("--parameters", tmp_path / "bad.txt", *out))
     assert not (tmp_path / "o").exists()

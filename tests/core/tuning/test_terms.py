@@ -10,12 +10,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from glem.core.cli import command_group
 from glem.core.errors import BadInputError
 from glem.core.tuning.coefficients import blocks_of_table
 from glem.core.tuning.terms import Terms
+from tests.core.cli.terminal import Terminal
 
 TAPERED = Terms({"tempo": (), "pawn": (3,), "square": (2, 2)}, is_tapered=True)
 VALUES = {"tempo": [10, 5], "pawn": [[1, 2, 3], [4, 5, 6]], "square": [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]}
@@ -73,9 +72,6 @@ def test_terms_are_named_by_patterns():
     assert TAPERED.matching(["p*", "tempo"]).tolist() == [True] * 4 + [False] * 4
     with pytest.raises(BadInputError, match="there is no term 'knights'"):
         TAPERED.matching(["knights"])
-
-
-# ------------------------------------------------------------------------------------------------- tables
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +139,6 @@ def test_damaged_tables(change: dict[str, Any], words: str, columns: dict[str, A
         list(blocks_of_table(tmp_path / "no.npz", held_out=0, seed=0))
 
 
-# ------------------------------------------------------------------------------------------------ command
-
 FUNCTION = """
 import numpy as np
 
@@ -174,25 +168,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def invoked(words: str) -> Any:
-    return CliRunner().invoke(command_group, words.split())
-
-
 @pytest.mark.usefixtures("folder")
-def test_the_command_fits_a_function():
-    done = invoked(
-        "tune lines.epd --terms mine.py:coefficients --weights first.json --any-position -o tuned.json --json"
-    )
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
+def test_the_command_fits_a_function(terminal: Terminal):
+    fitting = terminal.of("tune", "lines.epd", "--terms", "mine.py:coefficients", "--any-position")
+    told = fitting.json("--weights", "first.json", "-o", "tuned.json")
     assert told["fitted"]["after"] > told["fitted"]["before"]
     tuned = json.loads(Path("tuned.json").read_text())
     assert tuned.keys() == {"pawn", "pieces"}
     assert tuned["pieces"] != [300, 500]
     assert isinstance(tuned["pawn"], int)
-    plain = invoked("tune lines.epd --terms mine.py:coefficients --any-position --objective logistic -o w.rs")
-    assert plain.exit_code == 0, plain.output
-    assert "Weights that changed most" in plain.output
+    assert "Weights that changed most" in fitting("--objective", "logistic", "-o", "w.rs")
     assert "pub const PAWN: f64 = " in Path("w.rs").read_text()
 
 
@@ -212,7 +197,5 @@ def test_the_command_fits_a_function():
         ("lines.epd --objective logistic -o t.npz", "--objective goes with --terms"),
     ],
 )
-def test_the_command_explains(words: str, problem: str):
-    done = invoked(f"tune {words}")
-    assert isinstance(done.exception, BadInputError), done.output
-    assert problem in str(done.exception)
+def test_the_command_explains(terminal: Terminal, words: str, problem: str):
+    assert problem in terminal.fails("tune", *words.split())

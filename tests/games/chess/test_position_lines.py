@@ -25,17 +25,11 @@ from glem.core.positions.selection.selection import SelectionRule
 from glem.games.chess import CHESS
 from glem.games.chess.notation import parse_position
 from tests.oracles.chess_boards import random_game
+from tests.oracles.chess_features import material
 
 RESULTS = {"1-0": 1, "1/2-1/2": 0, "0-1": -1}
 NUMBERS = {"1-0": "1.0", "1/2-1/2": "0.5", "0-1": "0.0"}
 _AHEAD = 3
-_VALUES = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9, "k": 0}
-
-
-def balance(board: chess.Board) -> int:
-    """White's material less Black's."""
-    pieces = board.piece_map().values()
-    return sum(_VALUES[piece.symbol().lower()] * (1 if piece.color else -1) for piece in pieces)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +39,7 @@ def games() -> list[tuple[str, str]]:
     for seed in range(40):
         board = chess.Board()
         for board, _ in random_game(seed, 120):
-            ahead = balance(board)
+            ahead = material(board, chess.WHITE) - material(board, chess.BLACK)
             result = "1-0" if ahead >= _AHEAD else "0-1" if ahead <= -_AHEAD else random.Random(seed).choice([*RESULTS])
             found.append((board.fen(en_passant="fen"), result))
     random.Random(1).shuffle(found)

@@ -18,6 +18,7 @@ from glem.games.chess.rules.playing import insufficient_material
 from glem.games.chess.rules.position import INITIAL_POSITION
 from glem.games.chess.rules.searching import is_drawn, no_moves_score, table_key, tactical_moves
 from tests.oracles.chess_boards import numbered_moves, random_game, read_counts
+from tests.oracles.chess_features import POINTS
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 GAMES = range(8)
@@ -165,7 +166,7 @@ def test_exchanges_keep_what_every_order_of_captures_keeps(seed: int):
                 assert keeps_material(position, origin, target) == (_exchange(board, move) >= 0), (board.fen(), move)
 
 
-VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 100}
+VALUES = {**POINTS, chess.KING: 100}
 
 
 def _exchange(board: chess.Board, move: chess.Move) -> int:

@@ -19,6 +19,7 @@ from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board
 from glem.games.chess.notation import parse_position
 from tests.oracles.chess_boards import numbered_moves, random_game
+from tests.oracles.chess_features import POINTS
 from tests.oracles.search import value_of
 
 SETTINGS = SearchSettings(table_mb=1)
@@ -38,7 +39,6 @@ from tests.games.chess.test_search import CHESS, EVALUATOR, Searcher, SearchSett
 searcher = Searcher(CHESS, EVALUATOR, SearchSettings(table_mb=1, pruning=True))
 print(search(searcher, {!r}, 5).nodes)
 """
-PAWNS = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 EVALUATOR = evaluator_of(load_value("piece-square", CHESS))
 
 
@@ -130,7 +130,7 @@ def test_null_moves_and_quiet_moves_are_those_of_python_chess(seed: int) -> None
             is_quiet = not (board.is_capture(move) or move.promotion or board.gives_check(move))
             assert functions["is_quiet"](position, number) == is_quiet
             taken = chess.PAWN if board.is_en_passant(move) else board.piece_type_at(move.to_square) or chess.PAWN
-            won = PAWNS[taken] if board.is_capture(move) else 0
+            won = POINTS[taken] if board.is_capture(move) else 0
             if board.is_capture(move) or move.promotion:
                 assert functions["gain"](position, number) == won + 8 * (move.promotion == chess.QUEEN)
         if not board.is_check():

@@ -53,12 +53,10 @@ class FakeEngine(Engine):
     def __init__(self, spec: PlayerSpec = SPEC, *, lasts: bool = False, preparing_seconds: float = 0.0) -> None:
         super().__init__(load_game("chess"), spec)
         self.asked: list[dict[str, Any]] = []
-        self.prepared = 0
         self._lasts, self._preparing_seconds = lasts, preparing_seconds
 
     def prepare_analysis(self) -> Any:
         time.sleep(self._preparing_seconds)
-        self.prepared += 1
 
     def analyse(self, *, lines: int = 1, stop: threading.Event | None = None, **others: Any) -> SearchResult:
         self.asked.append({"lines": lines, "position": self.position, "previous": self.previous, **others})
@@ -101,9 +99,6 @@ class Talk(Feed):
         self.end()
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
-
-
-# ------------------------------------------------------------------------------------------------- sessions
 
 
 def test_an_ordinary_session() -> None:
@@ -252,9 +247,6 @@ def test_table_and_threads_are_changed_before_the_search(option: str, field: str
     assert engine.spec == attrs.evolve(SPEC, **{field: 7})
 
 
-# --------------------------------------------------------------------------------------- while it thinks
-
-
 def test_stop_and_isready_while_it_thinks() -> None:
     with Talk(FakeEngine(lasts=True)) as talk:
         for command in ("go infinite", "go movetime 600000", "go"):
@@ -324,9 +316,6 @@ def test_it_answers_before_it_is_ready() -> None:
         talk.say("isready", "position startpos", "go infinite", "stop")
         assert talk.until("info") == ["info string stopped before the player was ready"]
         assert talk.until("bestmove")
-
-
-# -------------------------------------------------------------------------------------------------- numbers
 
 
 def test_words_of_go() -> None:
@@ -511,8 +500,6 @@ def test_lines_go_back_and_forth(data: st.DataObject) -> None:
         assert line.position == from_board(board)
         assert len(line.previous) == min(board.halfmove_clock, len(board.move_stack))
 
-
-# ----------------------------------------------- as python-chess runs it, with its real search, which is compiled
 
 COMMAND = [sys.executable, "-m", "glem", "engine", "chess", "--evaluation", "none"]
 

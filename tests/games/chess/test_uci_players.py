@@ -44,8 +44,6 @@ FAKE = Path(__file__).with_name("fake_uci_engine.py")
 BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
 MATE = parse_move("d8h4")
 
-Fake = Callable[..., str]
-
 
 def command(mode: str, notes: Path | None = None) -> str:
     return f"{sys.executable} -S {FAKE} '{mode}'" + (f" '{notes}'" if notes else "")
@@ -71,9 +69,6 @@ def player() -> Iterator[Callable[[str], UciPlayer]]:
     yield make
     for one in made:
         one.close()
-
-
-# --------------------------------------------------------------------------------------------------- texts
 
 
 def test_texts_of_programs() -> None:
@@ -224,9 +219,6 @@ def test_engines_that_do_not_get_ready(player: Callable[[str], UciPlayer]) -> No
         player(text("busy", timeout=1))
 
 
-# ----------------------------------------------------------------------------------------- moves and boards
-
-
 @settings(max_examples=30)
 @given(data=st.data())
 def test_games_come_back_from_their_positions(data: st.DataObject) -> None:
@@ -257,9 +249,6 @@ def test_games_come_back_from_their_positions(data: st.DataObject) -> None:
 def test_boards_are_of_chess960_where_they_must_be() -> None:
     assert not board_of(INITIAL_POSITION).chess960
     assert board_of(from_board(chess.Board.from_chess960_pos(0))).chess960
-
-
-# -------------------------------------------------------------------------------------------------- players
 
 
 def played(record: Path, *players: str) -> TournamentResult:
@@ -335,9 +324,6 @@ def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
     assert 30 <= answer.nodes <= 40
 
 
-# ---------------------------------------------------------------------------------------------- nothing stays
-
-
 def test_close_ends_the_process() -> None:
     for mode in ("score", "hang"):
         engine = UciEngine(Program([sys.executable, "-S", str(FAKE), mode], None, None, {}))
@@ -375,9 +361,6 @@ def test_a_kill_leaves_nothing_behind() -> None:
         assert all(map(is_alive, processes))
     for process in processes:
         wait_for_end(process)
-
-
-# -------------------------------------------------------------------------------------------------- scoring
 
 
 def columns(count: int) -> Positions:

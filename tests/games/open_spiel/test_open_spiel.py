@@ -96,9 +96,6 @@ def test_tic_tac_toe_is_a_draw() -> None:
     assert len(found.lines[0].moves) == 8
 
 
-# ------------------------------------------------------------------------------------------- positions
-
-
 @pytest.mark.parametrize("text", ["breakthrough(rows=6,columns=6)", "dots_and_boxes"])
 def test_positions_survive_columns_text_and_pickling(text: str) -> None:
     game = load_game(f"open_spiel:{text}")
@@ -162,9 +159,6 @@ def test_moves_are_written_without_the_player() -> None:
         written = [game.format_move(move) for move in range(game.move_count)]
         assert len(set(written)) == game.move_count
         assert not any(" " in name or name.startswith("#") for name in written)
-
-
-# ------------------------------------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,7 @@ from glem.games.othello import OTHELLO, rules
 from glem.games.othello.rules import INITIAL_POSITION, PASS, Position
 from glem.games.othello.single import flips_one, mobility_one
 from tests.oracles import othello_rules as oracle
-
-
-def position_of(board: np.ndarray) -> Position:
-    own, opponent = oracle.bits_of(board)
-    return Position(np.uint64(own), np.uint64(opponent))
+from tests.oracles.othello_rules import position_of
 
 
 def random_boards(count: int, seed: int) -> list[np.ndarray]:

@@ -24,15 +24,9 @@ from glem.games.othello.solver.workspace import PASS_NUMBER
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.oracles import endgame as oracle
 from tests.oracles.obf import solved_positions
-from tests.oracles.othello_rules import board_of, legal_moves, play
+from tests.oracles.othello_rules import board_of, legal_moves, play, position_of
 
 CONVENTIONS = ["standard", "raw", "sign"]
-
-
-def position_of(board: np.ndarray) -> Position:
-    flat = board.ravel()
-    places = np.uint64(1) << np.arange(64, dtype=np.uint64)
-    return Position(places[flat == 1].sum(dtype=np.uint64), places[flat == -1].sum(dtype=np.uint64))
 
 
 def played(generator: np.random.Generator, empties: int) -> np.ndarray:
@@ -220,9 +214,6 @@ def test_what_is_refused():
         EndgameSolver(convention=cast(Any, "odd"))
     with pytest.raises(BadInputError, match="megabytes"):
         EndgameSolver(table_mb=0)
-
-
-# -------------------------------------------------------------------------- suites of positions solved elsewhere
 
 
 @pytest.mark.shared

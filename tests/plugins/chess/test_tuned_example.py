@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,9 +39,8 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_coefficients_make_the_values_that_it_plays_with():
     first = json.loads(json.dumps(load_function("pesto_like.py:first_weights")()))
     coefficients, value = load_function("pesto_like.py:coefficients"), load_function("pesto_like.py:first")
-    columns: Any = CHESS.empty_columns(0)
     positions = [from_board(board) for seed in range(3) for board, _ in random_game(seed + 1, 60)]
-    columns = type(columns)(*(np.array(column) for column in zip(*positions, strict=True)))
+    columns = CHESS.columns_of(positions)
     found, phase = coefficients(columns)
     sums = [sum(column @ np.array(first[name][end]) for name, column in found.items()) for end in (0, 1)]
     dense = sums[0] * phase + sums[1] * (1 - phase)

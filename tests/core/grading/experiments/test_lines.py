@@ -9,16 +9,10 @@ from glem.core.errors import BadInputError
 from glem.core.grading.experiments.lines import correlate, fit_line
 
 
-def test_a_line_is_found() -> None:
-    line = fit_line([0, 1, 2, 3], [1, 3, 5, 7])
-    assert (line.slope, line.intercept, line.points) == (2, 1, 4)
-    assert line.r_squared == pytest.approx(1)
-    assert line.slope_error == pytest.approx(0, abs=1e-12)
-
-
-def test_r_squared_is_the_explained_share_of_the_variance() -> None:
+def test_a_line_leaves_the_least_squares() -> None:
     x, y = np.arange(6.0), np.array([0.0, 2.0, 1.0, 4.0, 3.0, 6.0])
     line = fit_line(x, y)
+    assert line.points == 6
     rest = y - line.intercept - line.slope * x
     assert line.r_squared == pytest.approx(1 - rest @ rest / ((y - y.mean()) @ (y - y.mean())))
     assert line.slope_error == pytest.approx(math.sqrt(rest @ rest / 4 / ((x - x.mean()) @ (x - x.mean()))))
