@@ -1214,7 +1214,7 @@ def search(
     game: Game | str,
     position: Any = None,
     *,
-    evaluation: str = named.DEFAULT_EVALUATION,
+    evaluation: str = named.STRONGEST_EVALUATION,
     depth: int | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
@@ -1229,7 +1229,7 @@ def search(
     position
         A position or its text; None for the initial one.
     evaluation
-        A file, ``default``, or ``none``.
+        A file, or the name of one that comes with the game.
     depth, nodes, seconds
         Where the search ends; after five seconds without any.
     lines

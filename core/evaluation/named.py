@@ -26,6 +26,9 @@ DEFAULT_EVALUATION = "default"
 FUNCTION_PREFIX = "python:"
 """Begins the name of an evaluation that is a function of the user's own."""
 
+STRONGEST_EVALUATION = "strongest"
+"""Names the one of a plugin's evaluations that plays best."""
+
 NO_EVALUATION = "none"
 """Names an evaluation that calls all positions even: only the end of the game counts."""
 
@@ -41,7 +44,7 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
     ----------
     name
         A file. With a game also ``default`` for the one that its plugin ships, the name of another that the plugin
-        has, or ``none`` for one that calls all positions even.
+        has, ``strongest`` for the one of these that plays best, or ``none`` for one that calls all positions even.
     game
         The game; None for the game that the file names.
 
@@ -94,11 +97,19 @@ def _load_file(path: str, _modified: int, _size: int) -> LinearEvaluation | Resu
     return (QuadraticEvaluation if holds_array(path, QUADRATIC_ARRAYS[0]) else LinearEvaluation).load(path)
 
 
+def shipped_name(name: str, game: Game) -> str:
+    """Name that ``strongest`` stands for; every other name stands for itself."""
+    if name != STRONGEST_EVALUATION:
+        return name
+    return load_learning(game.name).strongest if has_learning(game.name) else DEFAULT_EVALUATION
+
+
 @functools.lru_cache(_KEPT)
 def _shipped_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvaluation | None:
     """Make an evaluation that needs no file; files of its name give way to it."""
     if name == NO_EVALUATION:
         return blank_evaluation(game)
+    name = shipped_name(name, game)
     if name != DEFAULT_EVALUATION:
         make = load_learning(game.name).evaluations.get(name) if has_learning(game.name) else None
     else:

@@ -216,7 +216,10 @@ class Learning:
         may depend on it (``glem calibrate``). Every game has ``move``, the number of the move, without it.
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
-        ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default`` or ``none``.
+        ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default``, ``none`` or
+        ``strongest``.
+    strongest
+        Name of the one of these that plays best, if it is not the default one: what plays where no evaluation is named.
     phases_of
         Optional ``(count) -> Phases``: the game's stages divided otherwise, with ``phases`` for their own number;
         :class:`BadInputError` for a number that makes no sense. Always the same for one number: evaluation files hold
@@ -252,6 +255,7 @@ class Learning:
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
     measures: Mapping[str, Measure] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
+    strongest: str = "default"
     phases_of: Callable[[int], Phases] | None = None
     views: Views | None = None
     feature_sets: Mapping[str, Callable[[], Learning]] = field(factory=dict)
@@ -259,7 +263,10 @@ class Learning:
 
     def __attrs_post_init__(self) -> None:
         label = f"learning of {self.game.name!r}" if isinstance(self.game, Game) else "learning"
-        refuse(label, kind_problems(self))
+        problems = kind_problems(self)
+        if not problems and self.strongest not in {"default", *self.evaluations}:
+            problems.append(f"strongest is {self.strongest!r}, which is none of the evaluations")
+        refuse(label, problems)
 
     def __repr__(self) -> str:
         counts = f"{len(self.features)} features, {len(self.phases)} phases"

@@ -111,6 +111,9 @@ class SparseTable:
         table[places] = slots
         return cls(offsets.astype(np.int32), locks, table)
 
+    def __len__(self) -> int:
+        return int((self.locks >= 0).sum())
+
     @property
     def size(self) -> int:
         """Entries of the hash table, used or not."""

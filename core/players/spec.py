@@ -30,7 +30,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.named import DEFAULT_EVALUATION, FUNCTION_PREFIX, load_searched
+from glem.core.evaluation.named import DEFAULT_EVALUATION, FUNCTION_PREFIX, load_searched, shipped_name
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
@@ -190,7 +190,7 @@ class PlayerSpec:
         BadInputError
             The file is none of parameters or another game's, or the plugin ships none.
         """
-        is_shipped = self.evaluation == DEFAULT_EVALUATION and not self.quiescence
+        is_shipped = shipped_name(self.evaluation, game) == DEFAULT_EVALUATION and not self.quiescence
         if not self.selective or (self.probcut == "" and not is_shipped):
             return None
         if self.probcut not in ("", DEFAULT_PROBCUT):

@@ -45,18 +45,11 @@ def _hand_set(name: str) -> ResultEvaluation:
     return hand_set_evaluation(CHESS, name)
 
 
-def _played() -> ResultEvaluation:
-    """Load the evaluation that ``docs/explanation/chess-experiments.md`` tells how to make."""
+def _fitted(name: str) -> ResultEvaluation:
+    """Load an evaluation that ``docs/explanation/chess-experiments.md`` tells how to make."""
     from glem.core.evaluation.with_drawishness import ResultEvaluation
 
-    return ResultEvaluation.load(Path(__file__).with_name("played.npz"))
-
-
-def _network() -> LinearEvaluation:
-    """Load the hidden layer that ``docs/explanation/chess-experiments.md`` tells how to fit."""
-    from glem.core.evaluation.linear import LinearEvaluation
-
-    return LinearEvaluation.load(Path(__file__).with_name("network.npz"))
+    return ResultEvaluation.load(Path(__file__).with_name(f"{name}.npz"))
 
 
 def _style() -> Learning:
@@ -77,10 +70,10 @@ CHESS = Learning(
     make_evaluator=_make_evaluator,
     default_evaluation=partial(_hand_set, "default"),
     evaluations={
-        "network": _network,
-        "played": _played,
+        **{name: partial(_fitted, name) for name in ("network", "played")},
         **{name: partial(_hand_set, name) for name in ("material", "piece-square")},
     },
+    strongest="network",
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
     measures={"material": MATERIAL_LEFT},

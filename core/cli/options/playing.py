@@ -34,9 +34,9 @@ moves = option("--moves", default="", metavar="TEXT", help="Moves to play first,
 _THINKING = (
     option(
         "--evaluation",
-        default="default",
+        default="strongest",
         metavar="EVALUATION",
-        help='Evaluation file; "default" is the one that comes with the game, "none" sees only how games end.',
+        help='Evaluation file; "strongest" and "default" come with the game, "none" sees only how games end.',
     ),
     *LIMITS.values(),
     option(

@@ -193,6 +193,7 @@ def test_the_selective_search_that_a_player_has(othello: Game, othello_learning:
     evaluator = evaluator_of(linear_evaluation(othello_learning, mobility=1.0))
     assert shipped.arrays(evaluator).depth_count == len(shipped.check_depths)
     assert loaded("default") is not None
+    assert loaded("strongest") is not None
     shipped.with_threshold(1.75).save(tmp_path / "probcut.npz")
     kept = f"model.npz,probcut={tmp_path / 'probcut.npz'}"
     found = loaded(kept)

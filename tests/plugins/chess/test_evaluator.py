@@ -10,6 +10,7 @@ from attrs import evolve
 from glem.core.compiling.kernels import kernel
 from glem.core.compiling.operations import Operations
 from glem.core.conformance import check_evaluation
+from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
@@ -17,6 +18,7 @@ from glem.core.evaluation.named import load_evaluation, load_value
 from glem.core.evaluation.network import ONE_UNIT, Network
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.evaluators import NULL_MOVE, Evaluator
+from glem.core.game.game import load_game
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
@@ -137,6 +139,15 @@ def test_shipped_evaluations_have_names_and_a_fast_form(name: str, form: str) ->
     assert ahead > even > behind
     # A pawn is about 1 / 1.1 in log odds.
     assert 0.4 < ahead - even < 2
+
+
+def test_the_strongest_evaluation_has_a_name() -> None:
+    network = load_value("network", GAME)
+    assert load_value("strongest", GAME).provenance == network.provenance != load_value("default", GAME).provenance
+    othello = load_game("othello")
+    assert load_value("strongest", othello).provenance == load_value("default", othello).provenance
+    with pytest.raises(PluginError, match="strongest is 'best', which is none of the evaluations"):
+        evolve(CHESS, strongest="best")
 
 
 def test_drawishness_set_by_hand_knows_drawn_endings() -> None:
