@@ -174,6 +174,9 @@ def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str 
     for grouping in grading.groups:
         if grouping in groupings or _ALL in groupings:
             yield grading.group_table(grouping)
+    unknown = [name for name in groupings if name not in (_ALL, *grading.groups)]
+    if unknown:
+        yield f"note: --group-by {', '.join(unknown)}: there are {', '.join(grading.groups)} and {_ALL}"
     if grading.comparisons:
         yield grading.comparison_table()
         yield from (comparison.verdict for comparison in grading.comparisons)

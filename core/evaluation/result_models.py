@@ -169,7 +169,7 @@ def log_probability(value: Floats, result: NDArray[Any], a: Any, b: Any) -> Floa
     """
     not_lost, won = -np.logaddexp(0.0, -(value + a) / b), -np.logaddexp(0.0, -(value - a) / b)
     lost, not_won = -np.logaddexp(0.0, (value + a) / b), -np.logaddexp(0.0, (value - a) / b)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         drawn = not_lost + not_won + np.log(-np.expm1(-2.0 * np.asarray(a) / b))
     found: Floats = np.where(result > 0, won, np.where(result < 0, lost, drawn))
     return found

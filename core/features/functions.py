@@ -91,7 +91,8 @@ def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluato
     """Make what the search uses of a function of one position, its value for the side to move.
 
     The function is dual: it runs as plain Python, and compiled where numba can. Where a game's scores tell more than
-    who has won, values are in their unit and bounded as they are; else in any, within 30,000.
+    who has won, values are in their unit and bounded as they are; else whole numbers in any, within 30,000, such as
+    hundredths of a pawn; others are rounded.
 
     Raises
     ------
@@ -99,11 +100,12 @@ def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluato
         It fails on the game's first position, or gives no finite number there.
     """
     try:
-        value = float(function(game.initial_position))
+        value = function(game.initial_position)
     except Exception as error:
         raise BadInputError(f"{function.__name__}: fails on the first position: {failure_of(error)}") from error
-    if not math.isfinite(value):
-        raise BadInputError(f"{function.__name__}: gives {value} for the first position, a finite number is needed")
+    if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+        given = value if isinstance(value, int | float | np.number) else f"a {type(value).__name__}"
+        raise BadInputError(f"{function.__name__}: gives {given} for the first position, a finite number is needed")
     most = max(abs(score) for score in game.score_bounds)
     is_graded = most > 1
     steps = _STEPS if is_graded else 1

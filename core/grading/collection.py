@@ -427,11 +427,6 @@ def collection_remarks(summaries: Sequence[FileSummary], counts: SelectionCounts
         )
     if counts.unknown_ply:
         found.append(f"{counted(counts.unknown_ply, 'position')} of unknown ply, not left out for it")
-    if counts.alone:
-        found.append(
-            f"{counted(counts.alone, 'position')} that tell no game, each taken as one: of several of one game, which "
-            "have one result, standard errors and p are too small"
-        )
     if counts.without_result:
         found.append(f"{counted(counts.without_result, 'game')} without a result left out")
     return found + reading_remarks(summaries)

@@ -45,7 +45,8 @@ class FunctionScorer(Scorer):
             found = self._function(selected.positions)
         except Exception as error:
             raise BadInputError(
-                f"{self.name}: the function failed on {count:,} positions: {failure_of(error)}"
+                f"{self.name}: the function failed on {count:,} positions, which it gets in columns, not one by one "
+                f"as in a search: {failure_of(error)}"
             ) from error
         value, drawishness = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
         values = self._column(value, "values", count)

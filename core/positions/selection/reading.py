@@ -60,6 +60,12 @@ def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
     found += [
         f"{text}: {counted(count, 'game')}" for text, count in added_remarks(*(file.remarks for file in files)).items()
     ]
+    alone = sum(file.counts.alone for file in files)
+    if alone:
+        found.append(
+            f"{counted(alone, 'position')} that tell no game, each taken as one: of several of one game, which have "
+            "one result, standard errors and p are too small, and held-out ones are not apart from the others"
+        )
     skipped = sum(file.counts.skipped for file in files)
     if skipped:
         problems = [problem for file in files for problem in file.problems]

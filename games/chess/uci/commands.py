@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import attrs
 import chess
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
     from glem.core.search.results import Line, SearchResult
 
+
+Unit: TypeAlias = Literal["log odds", "expected result", "centipawns"]
+"""What an evaluation's values are: expected results lie between -1 and 1."""
 
 _Number = TypeVar("_Number", int, float)
 
@@ -192,32 +195,24 @@ class GameLine:
             self._positions.append(from_board(self.board))
 
 
-def centipawns(value: float, *, log_odds: bool) -> int:
-    """Centipawns of an evaluation's value.
-
-    Parameters
-    ----------
-    value
-        Before the link.
-    log_odds
-        Whether it is log odds; else it is the expected result, from -1 to 1.
-    """
-    if not log_odds:
-        bounded = min(max(value, -1.0 + 1e-9), 1.0 - 1e-9)
-        value = 2.0 * math.atanh(bounded)
-    return round(min(max(_CENTIPAWNS_PER_LOG_ODDS * value, -_MOST_CENTIPAWNS), _MOST_CENTIPAWNS))
+def centipawns(value: float, unit: Unit) -> int:
+    """Centipawns of an evaluation's value before the link."""
+    if unit == "expected result":
+        value = 2.0 * math.atanh(min(max(value, -1.0 + 1e-9), 1.0 - 1e-9))
+    found = value if unit == "centipawns" else _CENTIPAWNS_PER_LOG_ODDS * value
+    return round(min(max(found, -_MOST_CENTIPAWNS), _MOST_CENTIPAWNS))
 
 
-def _score_text(line: Line, log_odds: bool) -> str:
+def _score_text(line: Line, unit: Unit) -> str:
     if line.plies_to_end is not None:
         moves = (line.plies_to_end + 1) // 2
         return f"mate {moves if line.value > 0 else -moves}"
     bound = {Bound.LOWER: " lowerbound", Bound.UPPER: " upperbound"}.get(line.bound, "")
-    return f"cp {centipawns(line.value, log_odds=log_odds)}{bound}"
+    return f"cp {centipawns(line.value, unit)}{bound}"
 
 
 def info_lines(
-    analysis: SearchResult, board: chess.Board, *, log_odds: bool, wdl: Sequence[tuple[int, int, int]] | None = None
+    analysis: SearchResult, board: chess.Board, unit: Unit, *, wdl: Sequence[tuple[int, int, int]] | None = None
 ) -> list[str]:
     """Tell what a search found: one line for each of its best lines.
 
@@ -227,8 +222,8 @@ def info_lines(
         What it found.
     board
         Where.
-    log_odds
-        See :func:`centipawns`.
+    unit
+        Of its values.
     wdl
         Win, draw and loss of each line in thousandths, if they are to be told.
     """
@@ -239,7 +234,7 @@ def info_lines(
         results = "" if wdl is None else f" wdl {' '.join(map(str, wdl[place]))}"
         told.append(
             f"info depth {max(line.depth, 1)} seldepth {max(analysis.selective_depth, line.depth, 1)}"
-            f" multipv {place + 1} score {_score_text(line, log_odds)}{results} nodes {analysis.nodes} nps {speed}"
+            f" multipv {place + 1} score {_score_text(line, unit)}{results} nodes {analysis.nodes} nps {speed}"
             f" time {milliseconds} pv {' '.join(variation_texts(board, line.moves))}"
         )
     return told

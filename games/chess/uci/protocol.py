@@ -24,7 +24,16 @@ from glem.core.players.protocols.conversation import Conversation, Interruption
 from glem.core.search.results import MOST_THREADS, Limits, usual_seconds
 from glem.core.tasks.stop import Stop
 from glem.games.chess.boards import move_number, move_of
-from glem.games.chess.uci.commands import GameLine, Go, info_lines, limits_of, parse_go, perft_lines, variation_texts
+from glem.games.chess.uci.commands import (
+    GameLine,
+    Go,
+    Unit,
+    info_lines,
+    limits_of,
+    parse_go,
+    perft_lines,
+    variation_texts,
+)
 
 if TYPE_CHECKING:
     from glem.core.players.chances import ResultChances
@@ -355,7 +364,7 @@ class _Session:
         wdl = None
         if self._shows_wdl and chances is not None:
             wdl = [_thousandths(chances, self._line, line) for line in analysis.lines]
-        self._write(*info_lines(analysis, self._line.board, log_odds=self._preparation.log_odds, wdl=wdl))
+        self._write(*info_lines(analysis, self._line.board, self._preparation.unit, wdl=wdl))
 
 
 def _end_after(hit: threading.Event, seconds: float, stop: threading.Event) -> None:
@@ -375,7 +384,7 @@ class _Preparation:
         self.shows_wdl = shows_wdl
         self.done = threading.Event()
         self.problem = ""
-        self.log_odds = True
+        self.unit: Unit = "log odds"
         self.chances: ResultChances | None = None
         """What values mean for results, where something tells it."""
         self.without_chances = "win, draw and loss are not known"
@@ -408,11 +417,14 @@ class _Preparation:
     def _look_at_evaluation(self) -> None:
         # Imported late: it loads what learning needs.
         from glem.core.evaluation.links import LOGISTIC
-        from glem.core.evaluation.named import load_searched
+        from glem.core.evaluation.named import FUNCTION_PREFIX, load_searched
         from glem.core.players.chances import ResultChances
 
         engine, name = self._engine, self.spec.evaluation
-        self.log_odds = load_searched(name, engine.game).link == LOGISTIC
+        if name.startswith(FUNCTION_PREFIX):
+            self.unit = "centipawns"
+        elif load_searched(name, engine.game).link != LOGISTIC:
+            self.unit = "expected result"
         if not self.shows_wdl:
             return
         try:

@@ -367,8 +367,9 @@ def test_moves_to_go_share_the_clock(milliseconds: int, moves: int) -> None:
     [(0.0, 1, 0), (1.0, 1, 110), (-0.5, 1, -55), (1000.0, 1, 10_000), (0.0, 0, 0), (0.46212, 0, 110)],
 )
 def test_centipawns(value: float, log_odds: int, expected: int) -> None:
-    assert centipawns(value, log_odds=bool(log_odds)) == expected
-    assert centipawns(1.0, log_odds=False) > 2000
+    assert centipawns(value, "log odds" if log_odds else "expected result") == expected
+    assert centipawns(1.0, "expected result") > 2000
+    assert [centipawns(value, "centipawns") for value in (31.0, -1e6)] == [31, -10_000]
 
 
 class ResultsEngine(FakeEngine):
@@ -472,14 +473,14 @@ def test_a_calibration_of_other_values_is_refused() -> None:
 def test_mates(plies: int, value: float, mate: str) -> None:
     line = Line(0, value, Bound.EXACT, (parse_move("e2e4"),), 4, plies)
     analysis = SearchResult((line,), 4, 0, 10, 0.0, stopped=False)
-    (info,) = info_lines(analysis, chess.Board(), log_odds=True, wdl=[(1000, 0, 0)])
+    (info,) = info_lines(analysis, chess.Board(), "log odds", wdl=[(1000, 0, 0)])
     assert f" score {mate} wdl 1000 0 0 nodes 10 nps 0 time 0 pv e2e4" in info
 
 
 def test_a_variation_ends_before_what_is_not_legal() -> None:
     moves = tuple(map(parse_move, ("e2e4", "e7e5", "e2e4")))
     line = Line(0, 0.0, Bound.LOWER, moves, 4)
-    (info,) = info_lines(SearchResult((line,), 4, 0, 10, 0.1, stopped=False), chess.Board(), log_odds=True)
+    (info,) = info_lines(SearchResult((line,), 4, 0, 10, 0.1, stopped=False), chess.Board(), "log odds")
     assert info.endswith("score cp 0 lowerbound nodes 10 nps 100 time 100 pv e2e4 e7e5")
 
 
