@@ -138,7 +138,8 @@ class Calibrated:
     def source(self) -> str:
         """Write all of them into one file of C++, each in a namespace of its own."""
         named = ((re.sub(r"[^a-zA-Z0-9]", "_", name), text) for name, text in self.code().items())
-        return "\n".join(f"namespace {name} {{\n{text}}}\n" for name, text in named)
+        head = " ".join(f"// as, bs: {self.models.unit or 'units'} of {self.models.evaluation}".split())
+        return "\n".join([head, *(f"namespace {name} {{\n{text}}}\n" for name, text in named)])
 
     def fit_table(self) -> Table:
         """Make the table of what WDL_model's models are, where the measure is its unit."""

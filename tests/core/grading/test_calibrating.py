@@ -156,6 +156,8 @@ def test_no_file_and_no_json_are_refused(tmp_path: Path) -> None:
 
 def test_code_says_the_same_as_the_model(by_material: Calibrated) -> None:
     text = by_material.source()
+    head, text = text.split("\n", 1)
+    assert head == "// as, bs: pawns of mine"
     assert text.startswith("namespace material {\n// double m = std::clamp(material, 17, 78) / 58.0;\n")
     arrays = {name: json.loads(f"[{numbers}]") for name, numbers in re.findall(r"double (as|bs)\[\] = \{(.*)\};", text)}
     model = by_material.fits["material"].model
