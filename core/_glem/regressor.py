@@ -103,6 +103,8 @@ class PatternRegressor:
 
     def _positions(self, X: Any) -> Positions:  # noqa: N803
         if isinstance(X, Positions):
+            if self.game not in (None, X.game.name):
+                raise ValueError(f"PatternRegressor({self.game!r}) was given positions of {X.game.name}")
             return X
         if self.game is None:
             raise ValueError("PatternRegressor needs the name of the game where X is no set of positions")

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -83,6 +84,14 @@ class _Commands(click.Group):
             with formatter.section(task):
                 formatter.write_dl([(f"{name:<10}", text) for name, text in commands.items()])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """See click's, which ends with 1 where the reader of our output (head, less) has gone; 1 is an answer."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(141)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, package_name="glem", message="%(prog)s %(version)s")
@@ -114,10 +123,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except GlemError as error:
         _stop(" ".join(str(error).split()), 2)
-    except BrokenPipeError:
-        # The reader of our output (head, less) has gone: nobody is left to tell.
-        sys.stderr.close()
-        sys.exit(141)
     except OSError as error:
         _stop(f"{error.filename or 'input/output'}: {error.strerror or error}", 2)
     sys.exit(status if isinstance(status, int) else 0)

@@ -250,4 +250,8 @@ def _print_table(told: Table) -> None:
         table.add_row(*(Text(printable(cell)) for cell in row))
     # A pipe has no width of its own: wide enough that no cell is cut.
     console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
-    console.print(table)
+    # By itself rich ends with 1, "no", where the reader of the output has gone.
+    with console.capture() as capture:
+        console.print(table)
+    raw(sys.stdout).write(capture.get())
+    sys.stdout.flush()

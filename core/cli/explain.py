@@ -79,9 +79,10 @@ def command(words: tuple[str, ...], top: int) -> None:
         "contributions": rows,
         **results,
     }
-    drawing = draw_position(game, parsed)
+    first_moves = text == "start" or game.first_moves_in(text)
+    drawing = draw_position(game, parsed, first_to_move=first_moves)
     told: list[str | Table] = [] if drawing is None else [f"  {line}" for line in drawing.lines()]
-    own = "" if drawing is None or not drawing.players[0] else f" ({drawing.players[0]})"
+    own = "" if drawing is None or not drawing.players[0] else f" ({drawing.players[0 if first_moves else 1]})"
     told.append(f"phase {phase}, value {explanation.value:+.2f} ({evaluation.unit}) for the side to move{own}")
     if evaluation.link.span:
         told.append(

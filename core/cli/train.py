@@ -53,7 +53,7 @@ def command(
     """Train an evaluation of GAME from its rules, or from games, as far as time allows.
 
     Every generation learns from positions that the best one before has labelled, and must beat it in a match. The best
-    so far is always in the folder, and plays: `glem play GAME folder/best.npz`. report.html tells the rest.
+    so far is always in the folder: `glem play GAME --evaluation folder/best.npz`. report.html tells the rest.
 
     Interrupted or killed, the same command continues; with more time or generations it goes on.
     """

@@ -53,16 +53,17 @@ def compare_evaluations(one: LinearEvaluation, other: LinearEvaluation) -> Evalu
     """
     if one.learning.game.name != other.learning.game.name:
         raise BadInputError(f"one evaluates {one.learning.game.name}, the other {other.learning.game.name}")
+    same_phases = one.learning.phases.names == other.learning.phases.names
     items = {
-        "bias": True,
-        "pattern_weights": _same_patterns(one.patterns, other.patterns),
-        "configuration_weights": _same_configurations(one.configurations, other.configurations),
-        "linear_weights": one.linear == other.linear,
+        "bias": same_phases,
+        "pattern_weights": same_phases and _same_patterns(one.patterns, other.patterns),
+        "configuration_weights": same_phases and _same_configurations(one.configurations, other.configurations),
+        "linear_weights": same_phases and one.linear == other.linear,
     }
     if type(one) is type(other) is QuadraticEvaluation:
         same = items["pattern_weights"] and items["linear_weights"]
         items |= dict.fromkeys(QUADRATIC_ARRAYS, same)
-    differences = [name for name, same in items.items() if not same]
+    differences = [name for name, same in items.items() if not same] if same_phases else ["phases"]
     layers = [() if each.network is None else each.network.arrays for each in (one, other)]
     if len(layers[0]) != len(layers[1]) or not all(map(np.array_equal, *layers)):
         differences.append("network")

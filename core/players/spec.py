@@ -133,6 +133,8 @@ class PlayerSpec:
             raise BadInputError(
                 f"player {self.name!r}: an external player is written PROTOCOL:PROGRAM, got {self.evaluation!r}"
             )
+        if self.kind in (GREEDY, RANDOM) and self.limits != Limits():
+            raise BadInputError(f"player {self.name!r} does not search: leave depth=, nodes=, seconds= and clock= out")
         if self.kind != SEARCH and self.quiescence:
             raise BadInputError(f"player {self.name!r} does not search: leave quiescence= out")
         if self.kind == EXTERNAL and (self.solve_from or self.result_from):

@@ -79,7 +79,7 @@ def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
         return candidates[0]
     raise BadInputError(
         f"{path}: neither its name nor its first bytes tell which format of {kind} it has; "
-        f"name one of: {', '.join(known.name for known in formats.values()) or 'none'}"
+        f"name one of: {', '.join(dict.fromkeys(known.name for known in formats.values())) or 'none'}"
     )
 
 

@@ -1,6 +1,8 @@
 """The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
 
 import shutil
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,13 @@ def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> N
     assert "--help" in terminal("fit", "--help")
     assert terminal("--version").endswith(f" {glem.__version__}\n")
     assert "No such command" in terminal("discovr", status=2)
+
+
+def test_a_reader_that_has_gone_is_no_answer() -> None:
+    with subprocess.Popen([sys.executable, "-m", "glem", "games"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == 141
 
 
 def test_games_are_listed(terminal: Terminal) -> None:
@@ -179,9 +188,14 @@ def test_explain_shows_board_and_items(terminal: Terminal, model: Path) -> None:
     explained = terminal.json("explain", model, position)
     assert explained["sum"] == pytest.approx(sum(item["amount"] for item in explained["contributions"]), abs=1e-6)
     assert explained == terminal.json("explain", model, "start")
+    printed = terminal("explain", model, "-" * 27 + "OX------OO" + "-" * 27 + " O")
+    assert "  5 - - - O O - - - 5" in printed
+    assert "for the side to move (O)" in printed
 
 
-def test_patterns_of_a_file_and_other_phases_are_fitted(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
+def test_patterns_of_a_file_and_other_phases_are_fitted(
+    terminal: Terminal, positions: Path, model: Path, tmp_path: Path
+) -> None:
     path, patterns = tmp_path / "model.npz", tmp_path / "patterns.txt"
     patterns.write_text("corner: a1 b1 a2 b2\nrow: a3 b3 c3 d3 e3 f3 g3 h3\n", encoding="utf-8")
     terminal("fit", positions, "-o", path, "--patterns", patterns, "--phases", 4, "--iterations", "3")
@@ -189,6 +203,7 @@ def test_patterns_of_a_file_and_other_phases_are_fitted(terminal: Terminal, posi
     assert evaluation.patterns is not None and [*evaluation.patterns.names] == ["corner", "row"]
     assert evaluation.learning.phases.names == ("4-19", "20-34", "35-49", "50-64")
     assert terminal.json("explain", path, "start")["phase"] == "4-19"
+    assert "not comparable: phases" in terminal("compare", path, model)
     # A large one gets weights for what enough positions have, and 0 for all else.
     squares = " ".join(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
     patterns.write_text(f"corner: a1 b1 a2 b2\nsparse: {squares}\n", encoding="utf-8")

@@ -254,6 +254,8 @@ def test_frames_and_structured_arrays_are_positions(few: glem.Positions) -> None
     np.testing.assert_array_equal(made.predict(few.to_arrow()), expected)
     pandas = pytest.importorskip("pandas")
     np.testing.assert_array_equal(made.predict(pandas.DataFrame(columns)), expected)
+    with pytest.raises(ValueError, match=r"'chess'.* was given positions of othello"):
+        glem.PatternRegressor("chess").fit(few, few.label)
     with pytest.raises(ValueError, match="needs the name of the game"):
         glem.PatternRegressor().fit(array, few.label)
 

@@ -81,6 +81,7 @@ def test_text_of_a_player(text: str, expected: PlayerSpec) -> None:
         ("kind=best", "of kind 'best'; known: search, greedy, random"),
         ("mobility,depth=3", "for greedy players"),
         ("random,name=", "name must be a name"),
+        ("greedy,depth=3", "does not search: leave depth="),
         ("random,table=0", "table of player .* must be at least 1"),
         (f"random,name={'x' * 61}", "1 to 60"),
     ],

@@ -76,7 +76,7 @@ def test_functions_play_and_are_told_apart_by_their_code(example: Path):
         ("greedy,evaluation=python:pesto_like.py:first", "functions are for players that search"),
         ("python:pesto_like.py:nothing,depth=1", "has no 'nothing'"),
         ("python:absent.py:first,depth=1", "no such file"),
-        ("python:odd.py:text,depth=1", "text: fails on the first position: ValueError"),
+        ("python:odd.py:text,depth=1", "text: gives a str for the first position"),
         ("python:odd.py:fails,depth=1", r"fails: fails on the first position: KeyError: 'x' \(odd.py:5\)"),
         ("python:odd.py:nothing,depth=1", "gives nan for the first position"),
     ],
