@@ -78,9 +78,8 @@ class _Steps(NamedTuple):
     limit: np.int64
 
 
-def evaluate(position: Any) -> float:
-    """Stand-in for the user's function; see :func:`~glem.core.compiling.operations.bound`."""
-    raise NotImplementedError
+evaluate: Any = None
+"""Stands for the user's function, in copies of the one below; see :func:`~glem.core.compiling.operations.bound`."""
 
 
 def _static_score(position: Any, data: Any, accumulators: Any, ply: int) -> np.int64:
@@ -103,8 +102,9 @@ def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluato
         value = function(game.initial_position)
     except Exception as error:
         raise BadInputError(f"{function.__name__}: fails on the first position: {failure_of(error)}") from error
-    if not isinstance(value, int | float | np.number) or not math.isfinite(value):
-        given = value if isinstance(value, int | float | np.number) else f"a {type(value).__name__}"
+    is_number = isinstance(value, int | float | np.number)
+    if not (is_number and math.isfinite(value)):
+        given = value if is_number else f"a {type(value).__name__}"
         raise BadInputError(f"{function.__name__}: gives {given} for the first position, a finite number is needed")
     most = max(abs(score) for score in game.score_bounds)
     is_graded = most > 1

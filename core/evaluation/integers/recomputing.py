@@ -132,14 +132,9 @@ class WeightTables(NamedTuple):
     limit: np.int64
 
 
-def write_values(position: Any, values: Any) -> None:
-    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.operations.bound`."""
-    raise NotImplementedError
-
-
-def phase_of(position: Any) -> int:
-    """Stand-in for the game's function of this name; see :func:`~glem.core.compiling.operations.bound`."""
-    raise NotImplementedError
+write_values: Any = None
+phase_of: Any = None
+"""Stand for the game's functions, in copies of those below; see :func:`~glem.core.compiling.operations.bound`."""
 
 
 def _static_score(position: Any, data: WeightTables, accumulators: Any, ply: int) -> np.int64:
