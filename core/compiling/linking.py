@@ -13,20 +13,23 @@ and processes that need the same at the same time wait for the first of them.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import bytecode, compiler, typeinfer
+from llvmlite.binding import newpassmanagers
+from numba.core import base, bytecode, compiler, ir, postproc, transforms, typeinfer, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
+from numba.core.typing import context
 
 from glem.core.compiling.cache_index import KernelDispatcher
 
@@ -45,21 +48,45 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Functions on their way into a kernel: linked, neither optimized as a whole nor assembled."""
+    """A function on its way into a kernel: neither linked nor optimized as a whole nor assembled.
+
+    What it calls is linked when the kernel is, once, not anew at each layer of callers.
+    """
 
     def finalize(self) -> None:
         require_global_compiler_lock()
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            self._dynamic_globals.extend(library._dynamic_globals)
         self._finalize_dynamic_globals()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = llvm.Linkage.linkonce_odr
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        return self._final_module
+
+    def _optimize_functions(self, module: Any) -> None:
+        # Little: the kernel's passes do the rest. What is dead goes, or addresses that nobody reads forbid a cache.
+        module.data_layout = self._codegen._data_layout
+        builder = self._codegen._pass_builder()
+        passes = newpassmanagers.create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_dead_code_elimination_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
         """See numba's CodeLibrary; there is no object code."""
         self._ensure_finalized()
-        return (self.name, "translated", self._final_module.as_bitcode())
+        module = self._final_module.clone()
+        for library in _reached(self):
+            module.link_in(library._get_module_for_linking(), preserve=True)
+        return (self.name, "translated", module.as_bitcode())
 
     @classmethod
     def from_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> _InnerLibrary:
@@ -71,8 +98,29 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
+def _reached(library: Any) -> list[Any]:
+    """Libraries whose code a library calls, directly or not, those of callers first, as LLVM's linker takes them."""
+    ordered: list[Any] = []
+    seen = {library}
+
+    def visit(caller: Any) -> None:
+        for called in caller._linking_libraries:
+            if called not in seen:
+                seen.add(called)
+                visit(called)
+                ordered.append(called)
+
+    visit(library)
+    return ordered[::-1]
+
+
 class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
     """A kernel with all that it reaches, optimized as a whole program."""
+
+    def finalize(self) -> None:
+        """See numba's CodeLibrary."""
+        self._linking_libraries = _reached(self)
+        super().finalize()
 
     def _optimize_final_module(self) -> None:
         module = self._final_module
@@ -169,10 +217,92 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
+_resolve_call = context.BaseContext._resolve_user_function_type
+_process_anew = postproc.PostProcessor.run
+_calls: dict[Any, Any] = {}
+_sizes: dict[str, int] = {}
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, types.Number | types.Boolean)
+
+
+def _call_of_numbers(self: Any, function: Any, arguments: Any, named: Any, literals: Any = None) -> Any:
+    """Ask once what an operator or a conversion makes of numbers, not at each place and each round of inference."""
+    key = function, arguments
+    if named or not isinstance(function, types.Function | types.NumberClass) or not all(map(_is_number, arguments)):
+        return _resolve_call(self, function, arguments, named, literals)
+    if key not in _calls:
+        _calls[key] = _resolve_call(self, function, arguments, named, literals)
+    return _calls[key]
+
+
+def _size_in_memory(self: Any, kind: Any) -> int:
+    """Ask LLVM once how large a type is; it reads a module for that."""
+    name = str(kind)
+    if name not in _sizes:
+        _sizes[name] = kind.get_abi_size(self.target_data)
+    return _sizes[name]
+
+
+def _process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Leave out which variables live where a block begins: generators need it, and it is found out after each pass."""
+    code = self.func_ir
+    if code.is_generator:
+        _process_anew(self, emit_dels, extend_lifetimes)
+        return
+    code.blocks = transforms.canonicalize_cfg(code.blocks)
+    code.variable_lifetime = postproc.VariableLifetime(code.blocks)
+    code.generator_info = None
+    if emit_dels:
+        self._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
+def _variables_in(self: Any, value: Any) -> list[Any]:
+    """List variables in parts of a statement, most of which are variables, names and places in the source."""
+    kind = type(value)
+    if kind is ir.Var:
+        return [value]
+    if kind is str or kind is ir.Loc:
+        return []
+    if isinstance(value, ir.Inst):
+        return value.list_vars()
+    parts = value.values() if kind is dict else value if isinstance(value, list | tuple) else ()
+    return [each for part in parts for each in self._rec_list_vars(part)]
+
+
+_LEANER: tuple[tuple[Any, str, Any], ...] = (
+    (context.BaseContext, "_resolve_user_function_type", _call_of_numbers),
+    (base.BaseContext, "get_abi_sizeof", _size_in_memory),
+    (postproc.PostProcessor, "run", _process),
+    (ir.Inst, "_rec_list_vars", _variables_in),
+)
+"""Functions of numba's that do more than is needed, and what stands in for them: the same results by less work."""
+
+
+@contextlib.contextmanager
+def _leaner_numba() -> Iterator[None]:
+    """Let the leaner functions stand in while this thread compiles; numba's lock keeps others from it."""
+    require_global_compiler_lock()
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in _LEANER]
+    for owner, name, leaner in _LEANER:
+        setattr(owner, name, leaner)
+    try:
+        yield
+    finally:
+        for owner, name, function in before:
+            setattr(owner, name, function)
+
+
 class _LinkingCompiler(compiler.CompilerBase):  # type: ignore[misc]
     """numba's compiler with another last step."""
 
     lowering: type[NativeLowering]
+
+    def compile_extra(self, func: Any) -> Any:
+        """See numba's."""
+        with _leaner_numba():
+            return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
         builder = compiler.DefaultPassBuilder
