@@ -135,6 +135,11 @@ def tell(text: str) -> None:
         click.echo(text, err=True)
 
 
+def tell_note(text: str) -> None:
+    """Say what may be wrong with what was given, in the same way."""
+    tell(f"note: {text}")
+
+
 @contextlib.contextmanager
 def _telling_more() -> Iterator[None]:
     """Say on standard error what is read and compiled."""

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.display import display_progress, print_result, tell_note
 from glem.core.tasks.counts import counted
 
 
@@ -62,7 +62,7 @@ def command(game_name: str, output: str, players: tuple[str, ...], **how: Any) -
         output,
         players=players or "default",
         progress=display_progress(),
-        tell=lambda text: click.echo(f"note: {text}", err=True),
+        tell=tell_note,
         **how,
     )
     files = [str(path) for path in found.files]

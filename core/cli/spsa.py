@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.display import display_progress, print_result, tell_note
 from glem.core.cli.outputs import check_outputs
 from glem.core.cli.tournament import adjudicate, openings
 from glem.core.errors import BadInputError
@@ -90,7 +90,7 @@ def command(
         output=output,
         format=file_format,
         progress=display_progress(),
-        tell=lambda text: click.echo(f"note: {text}", err=True),
+        tell=tell_note,
         **how,
     )
     data = {"output": output, **found.to_json()}

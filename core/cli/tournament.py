@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.display import display_progress, print_result, tell_note
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted, rating_text
@@ -109,7 +109,7 @@ def play_tournament(words: tuple[str, ...], *, record: str | None, most: int | N
         players,
         record=record,
         progress=display_progress(),
-        tell=lambda text: click.echo(f"note: {text}", err=True),
+        tell=tell_note,
         **how,
     )
     print_result(result.to_json(), _told(result))

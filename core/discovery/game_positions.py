@@ -65,9 +65,11 @@ def read_game_positions(
     with progress("Reading", len(files)) as bar:
         for file in files:
             bar.note(Path(file).name)
+            tactical = 0
             for part in read_selected(game, file, rule, format=format, skip_bad=skip_bad):
                 if isinstance(part, FileSummary):
                     first += part.games
+                    part.counts.tactical = tactical
                     summaries.append(part)
                     if observe is not None:
                         observe(part)
@@ -76,6 +78,7 @@ def read_game_positions(
                     found = evolve(part, label=label, record=record, game_key=part.game_key, records=None, extra={})
                     if quiet:
                         found = found.select(quiet_positions(game, found.positions))
+                        tactical += len(part) - len(found)
                     if settle is not None:
                         found = _settled(found, settle)
                     if len(found):

@@ -66,6 +66,10 @@ def reading_remarks(summaries: Iterable[FileSummary]) -> list[str]:
             f"{counted(alone, 'position')} that tell no game, each taken as one: of several of one game, which have "
             "one result, standard errors and p are too small, and held-out ones are not apart from the others"
         )
+    tactical = sum(file.counts.tactical for file in files)
+    if tactical:
+        chosen = sum(file.counts.chosen for file in files)
+        found.append(f"{tactical:,} of {counted(chosen, 'position')} are left out, as they are not quiet")
     skipped = sum(file.counts.skipped for file in files)
     if skipped:
         problems = [problem for file in files for problem in file.problems]

@@ -121,6 +121,8 @@ class SelectionCounts:
         Games of which no result is known; left out, and not among ``games``.
     skipped
         Bad records left out; not among ``games``.
+    tactical
+        Of the positions selected, those left out for their tactical moves.
     """
 
     positions: int = 0
@@ -132,6 +134,7 @@ class SelectionCounts:
     alone: int = 0
     without_result: int = 0
     skipped: int = 0
+    tactical: int = 0
 
     def add(self, other: SelectionCounts) -> None:
         """Add what was found in another file."""

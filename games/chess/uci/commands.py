@@ -61,6 +61,7 @@ class Go:
     infinite: bool = False
     ponder: bool = False
     searchmoves: tuple[str, ...] | None = None
+    unknown: tuple[str, ...] = ()
 
 
 def parse_go(words: Sequence[str]) -> Go:
@@ -72,6 +73,7 @@ def parse_go(words: Sequence[str]) -> Go:
         A number is missing or is none.
     """
     found: dict[str, Any] = {}
+    unknown: list[str] = []
     rest = deque(words)
     while rest:
         word = rest.popleft()
@@ -87,7 +89,9 @@ def parse_go(words: Sequence[str]) -> Go:
             found[_MOVES] = ()
             while rest and rest[0] not in (*_NUMBERS, *_FLAGS):
                 found[_MOVES] += (rest.popleft(),)
-    return Go(**found)
+        else:
+            unknown.append(word)
+    return Go(**found, unknown=tuple(unknown))
 
 
 def limits_of(go: Go, *, white_to_move: bool, own: Limits, overhead: float) -> Limits:

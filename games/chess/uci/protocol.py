@@ -268,6 +268,8 @@ class _Session:
         except BadInputError as error:
             self._say(str(error))
             return _any_move(self._line.board)
+        if go.unknown:
+            self._say(f"go: unknown words {' '.join(go.unknown)[:_SHOWN]!r} are passed over")
         if go.perft is not None:
             self._count(go.perft)
             return ""

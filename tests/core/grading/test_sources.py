@@ -4,6 +4,7 @@ import contextlib
 import csv
 import gzip
 import math
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,7 @@ def test_a_function_of_a_module_in_the_current_folder(
     grade: Grade, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)  # another test's
     monkeypatch.setattr("sys.path", ["/nowhere"])
     assert grade("python:mine:height").grading.evaluations[0].grade.positions > 70
 

@@ -171,6 +171,7 @@ def test_promotions_and_lines() -> None:
         (["position startpos moves e2e5", "go depth 1"], "'e2e5' is no legal move"),
         (["position fen 8/8/8/8/8/8/8/8 w - - 0 1", "go depth 1"], "no game of chess leads to"),
         (["position fen nonsense", "go depth 1"], "is no position of chess"),
+        (["position startpos", "go depth 1 dpeth 9"], "go: unknown words 'dpeth 9' are passed over"),
         (["position", "go depth 1"], "startpos or fen"),
         (["setoption name Hash value lots"], "option Hash must be a whole number"),
         (["setoption name Contempt value 3"], "No such option: Contempt"),
@@ -322,7 +323,7 @@ def test_words_of_go() -> None:
     words = "wtime 1000 btime 2000 winc 10 binc 20 movestogo 5 searchmoves e2e4 d2d4 nodes 9 nonsense infinite ponder"
     assert parse_go(words.split()) == Go(
         wtime=1000, btime=2000, winc=10, binc=20, movestogo=5, searchmoves=("e2e4", "d2d4"), nodes=9,
-        infinite=True, ponder=True,
+        infinite=True, ponder=True, unknown=("nonsense",),
     )  # fmt: skip
     assert parse_go([]) == Go()
     with pytest.raises(BadInputError, match="wtime needs a whole number, got 'x'"):
