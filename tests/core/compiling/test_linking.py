@@ -1,18 +1,28 @@
 """Kernels that link what they call: one module, whatever the way to a function."""
 
+import itertools
 import os
 import pickle
 import subprocess
 import sys
+from operator import add, and_, eq, lshift, lt, mul, sub, truediv
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from numba.core import types
+from numba.core.compiler import run_frontend
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import TypingError
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.registry import cpu_target
 
 from glem.core.compiling.code_digest import plain
 from glem.core.compiling.kernels import LINKS, compiled, kept, kernel
+from glem.core.search.negascout import negascout
+from glem.games.chess.rules.generation import legal_moves
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
@@ -181,3 +191,45 @@ def test_a_translation_alone_is_no_kernel(tmp_path: Path, monkeypatch: pytest.Mo
     assert not twin.overloads
     assert twin(np.int64(4)) == 8
     assert twin.overloads
+
+
+@linking
+@pytest.mark.parametrize("function", [fibonacci, of_both_kinds, negascout, legal_moves, sum_of.py_func])
+def test_leaner_functions_say_what_numbas_do(function: Any) -> None:
+    from glem.core.compiling.linking import _leaner_numba
+
+    found = run_frontend(function)
+    statements = [statement for block in found.blocks.values() for statement in block.body]
+    variables = [[each.name for each in statement.list_vars()] for statement in statements]
+    lifetime = VariableLifetime(found.blocks)
+    with global_compiler_lock, _leaner_numba():
+        assert variables == [[each.name for each in statement.list_vars()] for statement in statements]
+        PostProcessor(found).run()
+    assert found.variable_lifetime.deadmaps == lifetime.deadmaps
+
+
+@linking
+def test_calls_of_numbers_are_typed_as_by_numba() -> None:
+    from glem.core.compiling.linking import _leaner_numba
+
+    context = cpu_target.typing_context
+    context.refresh()  # type: ignore[no-untyped-call]
+    numbers = (types.int64, types.uint64, types.uint8, types.int32, types.float32, types.float64, types.boolean)
+    calls = [
+        *((operation, pair) for operation in (add, sub, mul, truediv, and_, lshift, lt, eq)
+          for pair in itertools.product(numbers, (*numbers, types.literal(3)))),
+        *((types.NumberClass(kind), (other,)) for kind in numbers for other in numbers),
+    ]  # fmt: skip
+
+    def typed(function: Any, arguments: Any) -> Any:
+        known = context.resolve_value_type(function) if callable(function) else function
+        try:
+            return context.resolve_function_type(known, arguments, {})
+        except TypingError:
+            return None
+
+    expected = [typed(*call) for call in calls]
+    with global_compiler_lock, _leaner_numba():
+        assert [typed(*call) for call in calls] == expected
+        assert [typed(*call) for call in calls] == expected
+    assert sum(each is not None for each in expected) > len(calls) // 2
