@@ -217,8 +217,8 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
-_resolve_call = context.BaseContext._resolve_user_function_type
-_process_anew = postproc.PostProcessor.run
+_resolve_call: Any = context.BaseContext._resolve_user_function_type
+_process_anew: Any = postproc.PostProcessor.run
 _calls: dict[Any, Any] = {}
 _sizes: dict[str, int] = {}
 
@@ -251,8 +251,8 @@ def _process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False)
     if code.is_generator:
         _process_anew(self, emit_dels, extend_lifetimes)
         return
-    code.blocks = transforms.canonicalize_cfg(code.blocks)
-    code.variable_lifetime = postproc.VariableLifetime(code.blocks)
+    code.blocks = transforms.canonicalize_cfg(code.blocks)  # type: ignore[no-untyped-call]
+    code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # type: ignore[no-untyped-call]
     code.generator_info = None
     if emit_dels:
         self._insert_var_dels(extend_lifetimes=extend_lifetimes)
@@ -266,7 +266,7 @@ def _variables_in(self: Any, value: Any) -> list[Any]:
     if kind is str or kind is ir.Loc:
         return []
     if isinstance(value, ir.Inst):
-        return value.list_vars()
+        return list(value.list_vars())  # type: ignore[no-untyped-call]
     parts = value.values() if kind is dict else value if isinstance(value, list | tuple) else ()
     return [each for part in parts for each in self._rec_list_vars(part)]
 

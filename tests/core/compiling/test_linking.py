@@ -194,7 +194,7 @@ def test_a_translation_alone_is_no_kernel(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @linking
-@pytest.mark.parametrize("function", [fibonacci, of_both_kinds, negascout, legal_moves, sum_of.py_func])
+@pytest.mark.parametrize("function", [fibonacci, of_both_kinds, negascout, legal_moves, plain(sum_of)])
 def test_leaner_functions_say_what_numbas_do(function: Any) -> None:
     from glem.core.compiling.linking import _leaner_numba
 
