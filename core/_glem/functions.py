@@ -354,7 +354,7 @@ def fit(
     else:
         before = before if named_set is None else before.with_patterns(named_set)
         terms = Terms.of(before)
-    bounded = link_of(link, max(abs(score) for score in game.score_bounds)) if before is None else before.link
+    bounded = link_of(link, game.greatest_score) if before is None else before.link
     if bounded == LOGISTIC:
         positions = evolve(positions, label=result_labels(positions.label, game.score_bounds))
     settings = FitSettings(

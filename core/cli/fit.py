@@ -90,6 +90,7 @@ def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     from glem.core.positions.files import PositionFiles
     from glem.functions import fit
 
+    options.refuse_equal_files(files)
     check_outputs(output, folders=[f"{output}.work"])
     count = len(PositionFiles.of(files))
     trainings: list[Training | PhaseDiscriminants | NetworkTraining] = []

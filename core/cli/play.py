@@ -116,7 +116,7 @@ class _Table:
             click.echo("You gave up. glem wins.")
         else:
             score = self._engine.first_score if self._yours else -self._engine.first_score
-            margin = f" by {abs(score)}" if max(self._engine.game.score_bounds) > 1 else ""
+            margin = f" by {abs(score)}" if self._engine.game.greatest_score > 1 else ""
             click.echo(f"You win{margin}." if score > 0 else f"glem wins{margin}." if score else self._draw_text())
         click.echo(f"The game: {self._engine.transcript()}")
 

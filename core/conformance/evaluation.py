@@ -57,7 +57,7 @@ def random_evaluation(learning: Learning, seed: int = 0) -> LinearEvaluation:
     if learning.pattern_sets:
         patterns = PatternSet.from_names(learning.features, next(iter(learning.pattern_sets.values())))
     # A tenth of the scores' range in all, so that hardly any score is cut off at the limit.
-    size = 0.1 * max(1, *map(abs, learning.game.score_bounds))
+    size = 0.1 * max(1, learning.game.greatest_score)
     linear = _closed(learning, [learning.features.index(name) for name in learning.linear])
 
     def weights(*shape: int) -> NDArray[np.float32]:

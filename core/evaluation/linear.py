@@ -343,7 +343,7 @@ class LinearEvaluation:
 
         Elsewhere they are infinite, or 0 for a draw: the end of a game outweighs every estimate.
         """
-        if self.link == IDENTITY and max(map(abs, self.learning.game.score_bounds)) > 1:
+        if self.link == IDENTITY and self.learning.game.greatest_score > 1:
             return scores
         return np.where(scores == 0, 0, np.copysign(np.inf, scores)).astype(np.float32)
 

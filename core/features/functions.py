@@ -106,7 +106,7 @@ def function_evaluator(game: Game, function: Callable[[Any], float]) -> Evaluato
     if not (is_number and math.isfinite(value)):
         given = value if is_number else f"a {type(value).__name__}"
         raise BadInputError(f"{function.__name__}: gives {given} for the first position, a finite number is needed")
-    most = max(abs(score) for score in game.score_bounds)
+    most = game.greatest_score
     is_graded = most > 1
     steps = _STEPS if is_graded else 1
     limit = most * steps if is_graded else _LARGEST_SCORE

@@ -133,7 +133,7 @@ def prior_of(evaluation: LinearEvaluation | ResultEvaluation) -> ResultEvaluatio
     unit = 1.0
     # The sums of any sigmoid are log odds already.
     if not evaluation.link.span:
-        unit = max(abs(bound) for bound in evaluation.learning.game.score_bounds) / _LOG_ODDS_OF_A_WIN
+        unit = evaluation.learning.game.greatest_score / _LOG_ODDS_OF_A_WIN
     value = _scaled(evolve(evaluation, link=LOGISTIC), evaluation.weights, unit)
     return ResultEvaluation.with_constant_drawishness(value, 0.5)
 

@@ -271,7 +271,7 @@ def fit_network(
         Scores of the game are no results, it does not tell how its players see the board, there are no positions, or
         the prior has another layer.
     """
-    if max(map(abs, learning.game.score_bounds)) > 1:
+    if learning.game.greatest_score > 1:
         raise BadInputError(f"hidden layers learn expected results; the labels of {learning.game.title} are scores")
     if learning.views is None:
         raise BadInputError(f"{learning.game.title} does not tell how its players see the board: no hidden layer")

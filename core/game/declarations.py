@@ -158,7 +158,7 @@ def _number_problems(game: Any) -> Iterator[str]:
     for name, size, most, what in (
         ("move_count", game.move_count, 1 << 15, "moves"),
         ("max_plies", game.max_plies, (1 << 15) - 1, "plies"),
-        ("the greatest size of score_bounds", max(map(abs, game.score_bounds)), (1 << 15) - 1, "scores"),
+        ("the greatest size of score_bounds", game.greatest_score, (1 << 15) - 1, "scores"),
     ):
         if size > most:
             yield f"{name} is {size}, expected at most {most}: {what} are kept in 16 bits"

@@ -343,6 +343,11 @@ class Game:
         return self._quiet_rules[quiescence]
 
     @property
+    def greatest_score(self) -> int:
+        """Size of the greatest final score; 1 where nothing but winning counts."""
+        return max(map(abs, self.score_bounds))
+
+    @property
     def position_type(self) -> type[Any]:
         """The NamedTuple class of positions."""
         return type(self.initial_position)

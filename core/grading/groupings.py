@@ -67,7 +67,7 @@ def _by_number(numbers: NDArray[Any], borders: Sequence[int]) -> Grouping:
 
 def _by_margin(game: Game, label: NDArray[np.float32]) -> dict[str, Grouping]:
     """Group by how much the game was won by; by nothing where scores only tell who won."""
-    greatest = max(abs(bound) for bound in game.score_bounds)
+    greatest = game.greatest_score
     if greatest < _MARGIN_SHARES[0]:
         return {}
     borders = [math.ceil(greatest / share) for share in _MARGIN_SHARES]

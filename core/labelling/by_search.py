@@ -110,7 +110,7 @@ def judge_of(game: Game, spec: PlayerSpec) -> Callable[[Any], Judgement]:
     """
     thinker = None if spec.kind == EXTERNAL else kept_thinker(game, spec)
     is_odds = thinker is None or thinker.evaluation.link == LOGISTIC
-    if is_odds and max(map(abs, game.score_bounds)) > 1:
+    if is_odds and game.greatest_score > 1:
         raise BadInputError(f"{spec.name} tells winning chances; the labels of {game.title} are scores")
     if thinker is None:
         scoring = running_scoring(game, spec)

@@ -179,7 +179,7 @@ def _rules_of(game: Game) -> Operations:
 def _evaluation_of(game: Game, evaluator: Evaluator) -> tuple[Any, ...]:
     """Give an evaluator as the games take it: its functions, and the factors that make its scores final values."""
     factor, divisor = _FINAL_UNIT, np.int64(round(evaluator.steps_per_unit))
-    if max(map(abs, game.score_bounds)) <= 1 or evaluator.result_only:
+    if game.greatest_score <= 1 or evaluator.result_only:
         # Any win outweighs any estimate.
         factor, divisor = _FINAL_UNIT // np.int64(2) - np.int64(1), np.int64(max(evaluator.limit, 1))
     return evaluator.operations, evaluator.data, evaluator.empty_accumulators(1), factor, divisor
@@ -200,7 +200,7 @@ def _play_batch(
     limits = np.int64(depth), np.uint64(random_plies), chance
     arguments: Any = (_rules_of(game), evaluation, *rooms, key, *limits, buffer, *found)
     seen = compiled(_play_games)(*arguments)
-    if max(map(abs, game.score_bounds)) > 1:
+    if game.greatest_score > 1:
         # A forced win is not yet its greatest score.
         proven_plies[:], proven_scores[:] = -1, np.nan
     # Records leave out forced passes.

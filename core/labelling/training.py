@@ -385,7 +385,7 @@ class _Training:
             patterns = next(iter(self.learning.pattern_sets), None)
             pattern_set = None if patterns is None else PatternSet.named(self.learning, patterns)
             terms = Terms(pattern_set, linear=self.learning.linear)
-        bound = max(map(abs, pool.game.score_bounds))
+        bound = pool.game.greatest_score
         training = train(
             pool,
             self.learning,

@@ -214,7 +214,7 @@ class Thinker:
         found = self.searcher.search(position, self.spec.limits)
         low, high = (-limit, limit) if is_odds else self.game.score_bounds
         proven = (
-            max(map(abs, self.game.score_bounds)) <= 1
+            self.game.greatest_score <= 1
             and self.searcher.settings.probcut is None
             and found.lines[0].plies_to_end is not None
         )

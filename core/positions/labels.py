@@ -348,7 +348,7 @@ def numbered_records(chunks: Iterable[GameRecords]) -> Iterator[tuple[GameRecord
 
 def serious_error(game: Game) -> float:
     """Label units that a serious error costs: an eighth of the greatest score, half a win where only results count."""
-    greatest = max(map(abs, game.score_bounds))
+    greatest = game.greatest_score
     return greatest / 8 if greatest > 1 else greatest / 2
 
 

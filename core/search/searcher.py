@@ -192,11 +192,9 @@ class Searcher:
 
     def _new_state(self, shared: SearchState | None) -> SearchState:
         game, evaluator, settings = self.game, self.evaluator, self.settings
-        result_only = evaluator.result_only or max(map(abs, game.score_bounds)) <= 1
+        result_only = evaluator.result_only or game.greatest_score <= 1
         limit = int(evaluator.limit)
-        greatest_final = (
-            limit + 1 + PLIES if result_only else max(map(abs, game.score_bounds)) * evaluator.steps_per_unit
-        )
+        greatest_final = limit + 1 + PLIES if result_only else game.greatest_score * evaluator.steps_per_unit
         infinity = int(max(limit, greatest_final)) + 2
         if infinity > GREATEST_SCORE:
             raise BadInputError(

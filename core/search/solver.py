@@ -48,7 +48,7 @@ class SearchSolver:
                 "the most moves that are left, which is all that a search to the end needs"
             )
         self._game = game
-        self._is_graded = max(map(abs, game.score_bounds)) > 1
+        self._is_graded = game.greatest_score > 1
         if evaluator is None or (evaluator.result_only and self._is_graded):
             evaluator = evaluator_of(blank_evaluation(game))
         self._searcher = Searcher(game, evaluator, SearchSettings(table_mb=table_mb))

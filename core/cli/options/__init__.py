@@ -183,6 +183,15 @@ class GameFiles:
         return choose_game(self.game_name, files=self.paths, format=self.format)
 
 
+def refuse_equal_files(paths: Sequence[str]) -> None:
+    """Raise BadInputError where a file is named twice: what it holds would count twice."""
+    known: set[str] = set()
+    for path in paths:
+        if os.path.realpath(path) in known:
+            raise BadInputError(f"{path} is named twice")
+        known.add(os.path.realpath(path))
+
+
 def files(
     metavar: str = "FILES...", *settings: Callable[[Any], Any], is_required: bool = True, was_option: bool = False
 ) -> Callable[[F], F]:
@@ -209,6 +218,7 @@ def files(
         for path in paths:
             # Not the argument's own type: a folder may have the name of a game.
             click.Path(dir_okay=False).convert(path, None, click.get_current_context())
+        refuse_equal_files(paths)
         return GameFiles(game_name, paths, file_format, skip_bad)
 
     return group("files", make, words, *settings)

@@ -82,7 +82,7 @@ def search_unit(evaluation: LinearEvaluation) -> str:
 
 
 def _greatest_final_score(evaluation: LinearEvaluation) -> int:
-    return max(abs(bound) for bound in evaluation.learning.game.score_bounds)
+    return evaluation.learning.game.greatest_score
 
 
 def _is_graded(evaluation: LinearEvaluation) -> bool:

@@ -3,11 +3,13 @@
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
 from glem.core.cli import command_group, options
+from tests.core.cli.terminal import Terminal
 
 DIFFERENT = {
     "--output": "what is written",
@@ -117,3 +119,11 @@ def test_old_names_work_with_a_notice(
 
 def _value(kind: click.ParamType) -> str:
     return "0.5" if isinstance(kind, click.FloatRange) else "1"
+
+
+def test_a_file_that_is_named_twice_would_count_twice(terminal: Terminal, tmp_path: Path) -> None:
+    games, other = tmp_path / "games.pgn", tmp_path / "other.pgn"
+    games.write_text("1. e4 e5 1-0\n")
+    other.symlink_to(games)
+    for words in (("fit", games, games), ("positions", games, other)):
+        assert terminal.fails(*words, "-o", tmp_path / "out") == f"glem: {words[-1]} is named twice"
