@@ -49,8 +49,8 @@ The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7, 8.3 and 5.4 million labels; `
 exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with seeds 81 to 85,
 ``late-9`` 13 to 30 and ``early-9`` 31 and more, in four and two files with seeds 97 to 100 and 297 and 298.
 ``games-9`` has 1,000 to 5,500 positions of tournament games in every phase, 4,000 of them with the exact scores that
-WTHOR gives 24 moves before the end: their mean error, -0.03 to -0.72 discs, is taken out. So few left errors of -0.14 to +0.58 discs in the first and the
-last seven phases, where 22,850 positions each time have labels that are exact or deep enough.
+WTHOR gives 24 moves before the end: their mean error, -0.03 to -0.72 discs, is taken out. So few left errors of -0.55
+to +0.58 discs in the first phase and the last seven, which three times 22,850 positions tell better.
 ``e1`` to ``e4`` were fitted in the same way, ``e4`` to the rounds 2 to 4. Left out of ``e5`` are labels that did not
 help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 Elo in 1,600 games of depth 6). Round 6
 with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move, +14 +- 21 with that of the round
