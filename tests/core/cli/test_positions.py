@@ -49,15 +49,15 @@ def test_files_of_equal_names_in_different_folders_are_two(othello: Game, tmp_pa
         path.parent.mkdir()
         path.write_bytes(b"".join(write_transcripts(othello, sample_games().select(slice(20 * seed, 20 * seed + 20)))))
     output = tmp_path / "positions.parquet"
-    run(*paths, paths[0], "-o", output, "--label", "result")
+    run(*paths, "-o", output, "--label", "result")
     found = read_positions(output)
-    assert np.unique(found.record).tolist() == list(range(60))
+    assert np.unique(found.record).tolist() == list(range(40))
     assert found.sources == ("one/games.txt", "other/games.txt")
-    assert [found.sources[found.source[found.record == game][0]][:3] for game in (0, 20, 40)] == ["one", "oth", "one"]
+    assert [found.sources[found.source[found.record == game][0]][:3] for game in (0, 20)] == ["one", "oth"]
     rule = SelectionRule(skip_moves=0, skip_end=0)
     *parts, summary = read_selected(othello, output, rule)
     assert isinstance(summary, FileSummary)
-    assert sum(len(part) for part in parts if isinstance(part, Positions)) == summary.counts.chosen == 60
+    assert sum(len(part) for part in parts if isinstance(part, Positions)) == summary.counts.chosen == 40
 
 
 def test_split_unseen_and_merge(othello: Game, games: Path, tmp_path: Path, run: Terminal) -> None:
