@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 @options.command(
     "evaluate", "evaluate model.npz positions.parquet", "evaluate model.npz positions.parquet -o values.npy"
 )
-@click.argument("models", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EVALUATION...")
-@click.argument("positions", type=click.Path(dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EVALUATION... POSITIONS")
 @options.file_format
 @options.skip_bad
 @options.output("Write the value of every position (.npy).", required=False)
 @options.jobs
 @options.as_json
-def command(
-    models: tuple[str, ...], positions: str, file_format: str | None, skip_bad: bool, output: str | None, jobs: int
-) -> None:
+def command(files: tuple[str, ...], file_format: str | None, skip_bad: bool, output: str | None, jobs: int) -> None:
     """Errors of each EVALUATION on scored POSITIONS: root mean square, mean absolute and mean, by phase.
 
     POSITIONS are a Parquet file of "glem positions", or another file of positions with scores or results.
@@ -59,6 +56,9 @@ def command(
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.reading import ReadingNotes, stream_scored
 
+    *models, positions = files
+    if not models:
+        raise click.UsageError("Missing argument 'POSITIONS'.", click.get_current_context())
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
