@@ -66,27 +66,24 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def _get_module_for_linking(self) -> Any:
-        return self._final_module
+        """Make what numba's own libraries link: the function with all that it reaches."""
+        return _linked(self, self._final_module.clone())
 
     def _optimize_functions(self, module: Any) -> None:
         # Little: the kernel's passes do the rest. What is dead goes, or addresses that nobody reads forbid a cache.
         module.data_layout = self._codegen._data_layout
-        builder = self._codegen._pass_builder()
         passes = newpassmanagers.create_new_function_pass_manager()
         passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
         passes.add_dead_code_elimination_pass()
         for function in module.functions:
             if not function.is_declaration:
-                passes.run(function, builder)
+                passes.run(function, self._codegen._pass_builder())
 
     def serialize_using_object_code(self) -> tuple[str, str, bytes]:
         """See numba's CodeLibrary; there is no object code."""
         self._ensure_finalized()
-        module = self._final_module.clone()
-        for library in _reached(self):
-            module.link_in(library._get_module_for_linking(), preserve=True)
-        return (self.name, "translated", module.as_bitcode())
+        return (self.name, "translated", self._get_module_for_linking().as_bitcode())
 
     @classmethod
     def from_bitcode(cls, codegen: Any, name: str, bitcode: bytes) -> _InnerLibrary:
@@ -114,22 +111,36 @@ def _reached(library: Any) -> list[Any]:
     return ordered[::-1]
 
 
+def _linked(library: Any, module: Any) -> Any:
+    """Link all that a library reaches into a module."""
+    for each in _reached(library):
+        is_inner = isinstance(each, _InnerLibrary)
+        module.link_in(each._final_module if is_inner else each._get_module_for_linking(), preserve=True)
+    return module
+
+
 class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
     """A kernel with all that it reaches, optimized as a whole program."""
 
+    calls_by_name = False
+    """Whether functions in it call each other in a circle, which numba resolves by name."""
+
     def finalize(self) -> None:
         """See numba's CodeLibrary."""
-        self._linking_libraries = _reached(self)
+        for library in _reached(self):
+            self._reload_init.update(library._reload_init)
+        _linked(self, self._final_module)
+        self._linking_libraries.clear()
         super().finalize()
 
     def _optimize_final_module(self) -> None:
         module = self._final_module
-        # Calls back from another function, which numba resolves by name.
         by_name = {
             variable.name.removeprefix(RuntimeLinker.PREFIX)
             for variable in module.global_variables
             if variable.name.startswith(RuntimeLinker.PREFIX)
         }
+        self.calls_by_name = bool(by_name)
         # Nobody else calls them: so LLVM may carry constants into them and drop those that it has inlined everywhere.
         # The names of numba's runtime mean something to its passes.
         for function in module.functions:
@@ -137,9 +148,8 @@ class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
                 function.linkage == llvm.Linkage.linkonce_odr
                 and not function.is_declaration
                 and not function.name.startswith("NRT_")
-                and function.name not in by_name
             ):
-                function.linkage = llvm.Linkage.internal
+                function.linkage = llvm.Linkage.weak_odr if function.name in by_name else llvm.Linkage.internal
         super()._optimize_final_module()
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
@@ -232,9 +242,13 @@ def _call_of_numbers(self: Any, function: Any, arguments: Any, named: Any, liter
     key = function, arguments
     if named or not isinstance(function, types.Function | types.NumberClass) or not all(map(_is_number, arguments)):
         return _resolve_call(self, function, arguments, named, literals)
-    if key not in _calls:
-        _calls[key] = _resolve_call(self, function, arguments, named, literals)
-    return _calls[key]
+    found = _calls.get(key)
+    if found is None:
+        found = _resolve_call(self, function, arguments, named, literals)
+        # An overload's machine code is chosen anew by each resolution.
+        if isinstance(function, types.NumberClass) or function.get_impl_key(found) is function.typing_key:
+            _calls[key] = found
+    return found
 
 
 def _size_in_memory(self: Any, kind: Any) -> int:
@@ -248,14 +262,12 @@ def _size_in_memory(self: Any, kind: Any) -> int:
 def _process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
     """Leave out which variables live where a block begins: generators need it, and it is found out after each pass."""
     code = self.func_ir
-    if code.is_generator:
+    if code.is_generator or emit_dels:
         _process_anew(self, emit_dels, extend_lifetimes)
         return
     code.blocks = transforms.canonicalize_cfg(code.blocks)  # type: ignore[no-untyped-call]
     code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # type: ignore[no-untyped-call]
     code.generator_info = None
-    if emit_dels:
-        self._insert_var_dels(extend_lifetimes=extend_lifetimes)
 
 
 def _variables_in(self: Any, value: Any) -> list[Any]:
@@ -362,6 +374,20 @@ class _TranslationCacheImplementation(CompileResultCacheImpl):  # type: ignore[m
         )
 
 
+class _KernelCacheImplementation(CompileResultCacheImpl):  # type: ignore[misc]
+    """What kernels are kept on disk."""
+
+    def check_cachable(self, data: Any) -> bool:
+        """See numba's; code that calls by name crashes where it is read from disk, in numba's own way too."""
+        return not data.library.calls_by_name and bool(super().check_cachable(data))
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Kernels on disk."""
+
+    _impl_class = _KernelCacheImplementation
+
+
 class _TranslationCache(FunctionCache):  # type: ignore[misc]
     """Translated functions on disk."""
 
@@ -382,6 +408,7 @@ class LinkingDispatcher(KernelDispatcher):
     """
 
     purpose = "-whole"
+    cache_class = _KernelCache
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], kept_in: Any) -> None:
         super().__init__(function, options, kept_in, pipeline_class=_KernelCompiler)

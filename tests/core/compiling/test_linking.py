@@ -18,6 +18,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import TypingError
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
+from numba.extending import overload
 
 from glem.core.compiling.code_digest import plain
 from glem.core.compiling.kernels import LINKS, compiled, kept, kernel
@@ -191,6 +192,106 @@ def test_a_translation_alone_is_no_kernel(tmp_path: Path, monkeypatch: pytest.Mo
     assert not twin.overloads
     assert twin(np.int64(4)) == 8
     assert twin.overloads
+
+
+@kernel
+def mixed(value: Any) -> Any:
+    found = value
+    for place in range(value):
+        found = found * 31 ^ (found >> 3) + place
+    return found
+
+
+@kernel
+def mixed_twice(value: Any) -> Any:
+    return mixed(value) + mixed(value + 1)
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def of_a_user(value: Any) -> Any:
+    return mixed_twice(value) + 2
+
+
+@kernel
+def of_a_user_of_it(value: Any) -> Any:
+    return of_a_user(value) + mixed_twice(value)
+
+
+@kernel
+def least_mixed(values: Any) -> Any:
+    return sorted([value for value in values], key=mixed_twice)[0]  # noqa: C416 # numba sorts no array
+
+
+@kernel
+def through_python(value: Any) -> Any:
+    with numba.objmode(found="int64"):
+        found = value + 1
+        if found > 3:
+            found = found * 2
+    return found
+
+
+def quotient(dividend: Any, divisor: Any) -> Any:
+    return dividend // divisor
+
+
+@overload(quotient)
+def _quotient(dividend: Any, divisor: Any) -> Any:
+    def implementation(dividend: Any, divisor: Any) -> Any:
+        return dividend // divisor
+
+    return implementation
+
+
+@kernel
+def unit(value: Any) -> Any:
+    return quotient(value, value)
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def quotient_of_a_user(dividend: Any, divisor: Any) -> Any:
+    return quotient(dividend, divisor)
+
+
+@kernel
+def quotient_without_errors(dividend: Any, divisor: Any) -> Any:
+    return quotient(dividend, divisor)
+
+
+def is_even(value: int) -> bool:
+    return True if value == 0 else is_odd(value - 1)
+
+
+def is_odd(value: int) -> bool:
+    return False if value == 0 else is_even(value - 1)
+
+
+def parity(value: int) -> int:
+    return 0 if is_even(value) else 1
+
+
+@pytest.mark.filterwarnings("ignore:Cannot cache compiled function")  # by numba's own dispatcher
+def test_functions_of_numbas_own_call_kernels_and_the_other_way_round() -> None:
+    value = np.int64(5)
+    both = plain(mixed)(5) + plain(mixed)(6)
+    assert (mixed_twice(value), of_a_user(value), of_a_user_of_it(value)) == (both, both + 2, 2 * both + 2)
+    assert least_mixed(np.arange(5)) == min(range(5), key=lambda each: plain(mixed)(each) + plain(mixed)(each + 1))
+
+
+@pytest.mark.filterwarnings("ignore:Code running in object mode", "ignore:Cannot cache compiled function")
+def test_a_kernel_may_call_python() -> None:
+    assert through_python(np.int64(5)) == 12
+
+
+def test_an_overload_is_compiled_for_each_way_to_divide() -> None:
+    assert unit(ONE) == 1
+    assert quotient_of_a_user(np.int64(5), ONE) == 5
+    assert quotient_without_errors(np.int64(5), np.int64(0)) == 0
+
+
+@linking  # numba's own dispatcher keeps it on disk, and crashes where it is read
+def test_functions_that_call_each_other() -> None:
+    assert [compiled(parity)(value) for value in range(5)] == [0, 1, 0, 1, 0]
 
 
 @linking
