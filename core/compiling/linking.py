@@ -127,8 +127,8 @@ class _KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def finalize(self) -> None:
         """See numba's CodeLibrary."""
-        for library in _reached(self):
-            self._reload_init.update(library._reload_init)
+        for library in self._linking_libraries:
+            self._reload_init.update(library._reload_init)  # theirs have those of what they call
         _linked(self, self._final_module)
         self._linking_libraries.clear()
         super().finalize()
@@ -260,7 +260,10 @@ def _size_in_memory(self: Any, kind: Any) -> int:
 
 
 def _process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Leave out which variables live where a block begins: generators need it, and it is found out after each pass."""
+    """Leave out which variables live where a block begins, which numba finds out after each pass.
+
+    Generators need it, and code in object mode, which has numba's own last run (``emit_dels``) before it is lowered.
+    """
     code = self.func_ir
     if code.is_generator or emit_dels:
         _process_anew(self, emit_dels, extend_lifetimes)

@@ -82,6 +82,7 @@ from glem.core.positions.positions import Positions
 
 _STEPS_PER_DISC = 64
 _LEAST_POSITIONS = 500
+"""By weight: a phase of fewer is left as it is."""
 _MADE = {
     "command": "fit",
     "positions": "of tournament and program games; see glem.plugins.othello.shipped_evaluation",

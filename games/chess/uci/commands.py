@@ -65,7 +65,7 @@ class Go:
 
 
 def parse_go(words: Sequence[str]) -> Go:
-    """Read the words after ``go``; unknown ones are passed over, as the protocol asks.
+    """Read the words after ``go``; unknown ones are passed over, as the protocol asks, and told.
 
     Raises
     ------
