@@ -28,6 +28,7 @@ def compile_features_ahead(game: Game) -> None:
     Not where there is one processor alone, nor where other threads may hold locks, which nobody would open in a fork.
     """
     from glem.core.compiling.cache_folder import cache_folder
+    from glem.core.compiling.cache_index import load_compiler
     from glem.core.features.learning import has_learning, load_learning
 
     folder = cache_folder()
@@ -38,6 +39,7 @@ def compile_features_ahead(game: Game) -> None:
         # Once, whatever comes of it. A folder as those of kernels, so that it is removed with them.
         digest = load_learning(game.name).features.operations.numba_type.digest
         (folder / f"ahead-{digest}-features").mkdir()
+        load_compiler()
         with warnings.catch_warnings():
             # Python warns of the threads of libraries, which sleep.
             warnings.simplefilter("ignore", DeprecationWarning)

@@ -24,8 +24,10 @@ from types import FunctionType
 from typing import Any
 
 from numba.core import sigutils, types
-from numba.core.caching import FunctionCache
-from numba.core.registry import CPUDispatcher
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.entrypoints import init_all
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime.nrt import rtsys
 
 _ARRAY_FUNCTIONS = "numba.np.arraymath"
 _LOOK = "ensure_blas"
@@ -120,6 +122,13 @@ def _alone_in(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def load_compiler() -> None:
+    """Load what numba's compiler needs and machine code does not, which numba does where it first compiles."""
+    with contextlib.suppress(ImportError, AttributeError):
+        _import_without_scipy()
+    cpu_target.target_context.refresh()
+
+
 def _import_without_scipy() -> None:
     """Import numba's array functions, which look whether there is a BLAS by importing the linear algebra of scipy.
 
@@ -161,6 +170,28 @@ def _collecting_later() -> Iterator[None]:
             gc.enable()
 
 
+class KernelCacheImplementation(CompileResultCacheImpl):  # type: ignore[misc]
+    """What kernels are kept on disk."""
+
+    def reduce(self, data: Any) -> Any:
+        """See numba's, which keeps the source with the types of all variables, for ``inspect_types``."""
+        return super().reduce(data._replace(type_annotation=""))
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Machine code of kernels on disk, read without all that a compiler needs: a tenth of a second in each process."""
+
+    _impl_class = KernelCacheImplementation
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """See numba's."""
+        rtsys.initialize(target_context)
+        # Machine code may call what another package's extension of numba names.
+        init_all()  # type: ignore[no-untyped-call]
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """numba's dispatcher, for functions that both Python and compiled code may call.
 
@@ -180,7 +211,7 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     purpose = ""
     """Part of the cache folder's name: code that is made in different ways lies in different folders."""
 
-    cache_class: type = FunctionCache
+    cache_class: type = KernelCache
     """How the code is read and written."""
 
     def __init__(
@@ -200,8 +231,6 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
         if self._is_prepared:
             return
         self._is_prepared = True
-        with contextlib.suppress(ImportError, AttributeError):
-            _import_without_scipy()
         # Nothing is kept of a function typed at a prompt, which has no file whose changes numba could see, nor where a
         # version of numba writes its files in another way.
         with self._kept_in(self.py_func, self.purpose) as can_keep, contextlib.suppress(RuntimeError, AttributeError):
@@ -224,6 +253,8 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
             return super().compile(sig)
         with _collecting_later():
             key, is_there = self._key_on_disk(sig)
+            if not is_there:
+                load_compiler()
             if key is not None and not is_there:
                 name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
                 with one_process(Path(self._cache.cache_path) / f"making-{name}"):

@@ -14,6 +14,7 @@ and processes that need the same at the same time wait for the first of them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import secrets
@@ -23,15 +24,20 @@ from typing import Any
 from llvmlite import binding as llvm
 from llvmlite.binding import newpassmanagers
 from numba.core import base, bytecode, compiler, ir, postproc, transforms, typeinfer, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
-from numba.core.typed_passes import NativeLowering, NopythonTypeInference
+from numba.core.inline_closurecall import InlineClosureCallPass
+from numba.core.rewrites.registry import rewrite_registry
+from numba.core.runtime.context import NRTContext
+from numba.core.typed_passes import NativeLowering, NopythonRewrites, NopythonTypeInference
+from numba.core.types import functions
 from numba.core.typing import context
+from numba.stencils.stencil import StencilFunc
 
-from glem.core.compiling.cache_index import KernelDispatcher
+from glem.core.compiling.cache_index import KernelCache, KernelCacheImplementation, KernelDispatcher
 
 
 def _number_functions_anew() -> None:
@@ -228,8 +234,13 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
 
 
 _resolve_call: Any = context.BaseContext._resolve_user_function_type
+_find_call_type: Any = functions.BaseFunction.get_call_type
+_count_anew: Any = NRTContext._call_incref_decref
 _process_anew: Any = postproc.PostProcessor.run
+_inline_anew: Any = InlineClosureCallPass.run
+_rewrite_anew: Any = NopythonRewrites.run_pass
 _calls: dict[Any, Any] = {}
+_counted: dict[Any, bool] = {}
 _sizes: dict[str, int] = {}
 
 
@@ -239,16 +250,33 @@ def _is_number(kind: Any) -> bool:
 
 def _call_of_numbers(self: Any, function: Any, arguments: Any, named: Any, literals: Any = None) -> Any:
     """Ask once what an operator or a conversion makes of numbers, not at each place and each round of inference."""
-    key = function, arguments
+    return _asked_once(function, arguments, named, lambda: _resolve_call(self, function, arguments, named, literals))
+
+
+def _call_type_of_numbers(self: Any, typing_context: Any, arguments: Any, named: Any) -> Any:
+    """Nor at each place where an operator is translated, which is where numba asks again."""
+    return _asked_once(self, arguments, named, lambda: _find_call_type(self, typing_context, arguments, named))
+
+
+def _asked_once(function: Any, arguments: Any, named: Any, ask: Callable[[], Any]) -> Any:
     if named or not isinstance(function, types.Function | types.NumberClass) or not all(map(_is_number, arguments)):
-        return _resolve_call(self, function, arguments, named, literals)
+        return ask()
+    key = function, arguments
     found = _calls.get(key)
     if found is None:
-        found = _resolve_call(self, function, arguments, named, literals)
+        found = ask()
         # An overload's machine code is chosen anew by each resolution.
         if isinstance(function, types.NumberClass) or function.get_impl_key(found) is function.typing_key:
             _calls[key] = found
     return found
+
+
+def _count_references(self: Any, builder: Any, kind: Any, value: Any, function: str) -> None:
+    """Take apart only what may hold counted memory: no tuple of numbers, at each of its assignments."""
+    if kind not in _counted:
+        _counted[kind] = self._context.data_model_manager[kind].contains_nrt_meminfo()
+    if _counted[kind]:
+        _count_anew(self, builder, kind, value, function)
 
 
 def _size_in_memory(self: Any, kind: Any) -> int:
@@ -286,11 +314,46 @@ def _variables_in(self: Any, value: Any) -> list[Any]:
     return [each for part in parts for each in self._rec_list_vars(part)]
 
 
+def _inline_closures(self: Any) -> None:
+    """Look for nothing to inline where there is no closure, no list that an array is made of, no reduction, no stencil.
+
+    numba notes first where each variable dies, and strikes that out again.
+    """
+    if any(_may_inline(each.value) for block in self.func_ir.blocks.values() for each in block.find_insts(ir.Assign)):
+        _inline_anew(self)
+
+
+def _may_inline(value: Any) -> bool:
+    if isinstance(value, ir.Global | ir.FreeVar):
+        return value.value is functools.reduce or isinstance(value.value, StencilFunc)
+    return isinstance(value, ir.Expr) and value.op in ("make_function", "build_list")
+
+
+def _rewrite(self: Any, state: Any) -> bool:
+    """Rewrite nothing of functions that make no array, by an expression or a call, and index nothing by a text."""
+    kinds = state.typemap
+    makes_array = any(
+        isinstance(statement.value, ir.Expr)
+        and statement.value.op in ("unary", "binop", "call")
+        and isinstance(kinds.get(statement.target.name), types.Array)
+        for block in state.func_ir.blocks.values()
+        for statement in block.find_insts(ir.Assign)
+    )
+    known = all(each.__module__.startswith("numba.") for each in rewrite_registry.rewrites["after-inference"])
+    if makes_array or not known or any(isinstance(each, types.StringLiteral) for each in kinds.values()):
+        return bool(_rewrite_anew(self, state))
+    return True
+
+
 _LEANER: tuple[tuple[Any, str, Any], ...] = (
     (context.BaseContext, "_resolve_user_function_type", _call_of_numbers),
+    (functions.BaseFunction, "get_call_type", _call_type_of_numbers),
+    (NRTContext, "_call_incref_decref", _count_references),
     (base.BaseContext, "get_abi_sizeof", _size_in_memory),
     (postproc.PostProcessor, "run", _process),
     (ir.Inst, "_rec_list_vars", _variables_in),
+    (InlineClosureCallPass, "run", _inline_closures),
+    (NopythonRewrites, "run_pass", _rewrite),
 )
 """Functions of numba's that do more than is needed, and what stands in for them: the same results by less work."""
 
@@ -356,7 +419,7 @@ def _name_for_numba() -> Any:
     return [].append
 
 
-class _TranslationCacheImplementation(CompileResultCacheImpl):  # type: ignore[misc]
+class _TranslationCacheImplementation(KernelCacheImplementation):
     """How translated functions are read."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
@@ -377,18 +440,18 @@ class _TranslationCacheImplementation(CompileResultCacheImpl):  # type: ignore[m
         )
 
 
-class _KernelCacheImplementation(CompileResultCacheImpl):  # type: ignore[misc]
-    """What kernels are kept on disk."""
+class _LinkedKernelCacheImplementation(KernelCacheImplementation):
+    """What linked kernels are kept on disk."""
 
     def check_cachable(self, data: Any) -> bool:
         """See numba's; code that calls by name crashes where it is read from disk, in numba's own way too."""
         return not data.library.calls_by_name and bool(super().check_cachable(data))
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """Kernels on disk."""
+class _LinkedKernelCache(KernelCache):
+    """Linked kernels on disk."""
 
-    _impl_class = _KernelCacheImplementation
+    _impl_class = _LinkedKernelCacheImplementation
 
 
 class _TranslationCache(FunctionCache):  # type: ignore[misc]
@@ -411,7 +474,7 @@ class LinkingDispatcher(KernelDispatcher):
     """
 
     purpose = "-whole"
-    cache_class = _KernelCache
+    cache_class = _LinkedKernelCache
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any], kept_in: Any) -> None:
         super().__init__(function, options, kept_in, pipeline_class=_KernelCompiler)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
-from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
 from glem.core.errors import BadInputError, __version__, reading

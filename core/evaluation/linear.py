@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from attrs import define, evolve, field
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.evaluation.network import NETWORK_ARRAYS, Network
@@ -34,6 +33,9 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
+
+if TYPE_CHECKING:
+    from glem.core.configurations.matching.matcher import ConfigurationMatcher
 
 _LARGEST_INT16 = 32767
 _SHOWN = 12
@@ -276,6 +278,9 @@ class LinearEvaluation:
         if self.network is not None:
             self.network.check(self.learning)
         if self.configurations is not None and len(self.configurations):
+            # Most evaluations have none, and an engine starts sooner without what finds them.
+            from glem.core.configurations.matching.matcher import ConfigurationMatcher
+
             object.__setattr__(self, "_matcher", ConfigurationMatcher(self.configurations))
 
     def __repr__(self) -> str:

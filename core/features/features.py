@@ -87,9 +87,8 @@ def write_values(operations: Operations, position: Any, values: Any) -> None:
     operations["write_values"](position, values)
 
 
-def _fill(operations: Any, columns: Any, count: int, values: Any) -> None:
+def _fill(operations: Any, columns: Any, count: int, row_values: Any, values: Any) -> None:
     features = values.shape[0]
-    row_values = np.zeros((_BLOCK, features), np.int16)
     for start in range(0, count, _BLOCK):
         end = min(start + _BLOCK, count)
         for row in range(start, end):
@@ -179,7 +178,8 @@ class AtomicFeatures:
         count = len(positions[0])
         values = np.empty((len(self.features), count), np.int16)
         columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
-        compiled(_fill)(self.operations, columns, count, values)
+        row_values = np.zeros((_BLOCK, len(self.features)), np.int16)
+        compiled(_fill)(self.operations, columns, count, row_values, values)
         return values.T
 
     def values_of(self, position: Any) -> NDArray[np.int16]:

@@ -12,6 +12,7 @@ how many generations were asked for at once.
 
 import contextlib
 import json
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -290,7 +291,8 @@ class _Training:
         if is_best:
             evaluation.save(self.folder / BEST)
         with atomic_path(self.folder / _RESULTS) as temporary:
-            temporary.write_text(json.dumps([attrs.asdict(each) for each in [*self.done, found]], indent=1) + "\n")
+            told = [attrs.asdict(each, value_serializer=_json_value) for each in [*self.done, found]]
+            temporary.write_text(json.dumps(told, indent=1, allow_nan=False) + "\n")
         self.done.append(found)
 
     def _wanted(self, number: int) -> int:
@@ -475,6 +477,16 @@ class _Training:
         return float(found.error[-1]), float(found.standard_error[-1])
 
 
+def _json_value(_instance: object, _attribute: object, value: Any) -> Any:
+    # JSON knows no infinite Elo and no mean of nothing: they become texts, which `float` reads.
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _generation(told: dict[str, Any]) -> Generation:
-    known: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
-    return Generation(**known | {"elo": EloEstimate(**told["elo"])})
+    known: dict[str, Any] = dict(told)
+    for name in ("choice_error", "choice_error_spread", "rating"):
+        known[name] = float(told[name])
+    known["error"] = tuple(map(float, told["error"]))
+    known["elo"] = EloEstimate(**{name: float(value) for name, value in told["elo"].items()})
+    known["linear_phases"] = tuple(told["linear_phases"])
+    return Generation(**known)

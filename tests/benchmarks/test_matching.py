@@ -13,7 +13,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from glem.core.configurations.dag import ConfigurationDAG
-from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import mine
 from tests.benchmarks.tournament_positions import sample
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import trailing_zeros
 from glem.core.compiling.vectors import VECTOR_WORDS
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
-from glem.core.configurations.matching import ConfigurationMatcher
 from glem.core.configurations.matching.single import NO_POSITION_TABLES, Lines, PositionTables, is_extended
 
 _ALL = ~np.uint64(0)
@@ -52,6 +51,9 @@ def build_active_tables(
     """Build the tables of some configurations with their weights, int16 [K, C]; of none where there are none."""
     relations, tables = RelationTable([], []), NO_POSITION_TABLES
     if configurations is not None and len(configurations):
+        # Most evaluations have none, and an engine starts sooner without what finds them.
+        from glem.core.configurations.matching.matcher import ConfigurationMatcher
+
         relations, tables = configurations.table, ConfigurationMatcher(configurations).position_tables
     return ActiveTables(
         np.int64(weights.shape[1]),

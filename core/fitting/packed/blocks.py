@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.configurations.matching import ConfigurationMatcher
+from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.packed.columns import Columns

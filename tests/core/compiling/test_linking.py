@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from functools import reduce
 from operator import add, and_, eq, lshift, lt, mul, sub, truediv
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import TypingError
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
+from numba.core.typed_passes import IRLegalization
 from numba.extending import overload
 
 from glem.core.compiling.code_digest import plain
@@ -325,12 +327,90 @@ def test_calls_of_numbers_are_typed_as_by_numba() -> None:
     def typed(function: Any, arguments: Any) -> Any:
         known = context.resolve_value_type(function) if callable(function) else function
         try:
-            return context.resolve_function_type(known, arguments, {})
+            found = context.resolve_function_type(known, arguments, {})
         except TypingError:
             return None
+        # The second is asked when an operator is translated.
+        return found, callable(function) and known.get_call_type(context, arguments, {})
 
     expected = [typed(*call) for call in calls]
     with global_compiler_lock, _leaner_numba():
         assert [typed(*call) for call in calls] == expected
         assert [typed(*call) for call in calls] == expected
     assert sum(each is not None for each in expected) > len(calls) // 2
+
+
+def reduced(values: Any) -> Any:
+    return reduce(lambda one, other: one + other, values)
+
+
+def closed_over(value: Any) -> Any:
+    def added(other: Any) -> Any:
+        return value + other
+
+    return added(value) * value
+
+
+def arrays_made(value: Any) -> Any:
+    return np.array([value + each for each in range(3)]).sum() + np.array([value, value])[1]
+
+
+def array_expression(values: Any) -> Any:
+    return (values * 2 + values)[1]
+
+
+def of_a_record(records: Any) -> Any:
+    return records[0]["second"]
+
+
+@linking
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (plain(mixed), 5),
+        (arrays_made, 5),
+        (array_expression, np.arange(3)),
+        (closed_over, 5),
+        (of_a_record, np.array([(1, 2.5)], [("first", np.int64), ("second", np.float64)])),
+        (reduced, np.arange(4)),
+    ],
+)
+def test_what_numba_inlines_and_rewrites_is_inlined_and_rewritten(
+    function: Any, argument: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from glem.core.compiling.linking import _leaner_numba
+
+    lowered: list[list[str]] = []
+    legalize = IRLegalization.run_pass
+
+    def noting(self: Any, state: Any) -> bool:
+        if state.func_id.func is function:
+            # Not their text: what is inlined has names and labels that differ each time.
+            values = [
+                (each, getattr(each, "value", None)) for block in state.func_ir.blocks.values() for each in block.body
+            ]
+            lowered.append([f"{type(each).__name__} {getattr(value, 'op', type(value))}" for each, value in values])
+        return bool(legalize(self, state))
+
+    monkeypatch.setattr(IRLegalization, "run_pass", noting)
+    with global_compiler_lock, _leaner_numba():
+        assert numba.njit(function)(argument) == function(argument)
+    assert numba.njit(function)(argument) == function(argument)
+    own, others = lowered
+    assert own == others
+
+
+@kernel
+def sum_of_views(parts: Any, value: Any) -> Any:
+    total = value
+    for place in range(value):
+        kept = (value, (parts[0][place:], place))
+        total += kept[1][0].sum() + kept[1][1]
+    return total
+
+
+def test_memory_is_counted_where_it_lies_in_tuples() -> None:
+    values = np.arange(5)
+    before = sys.getrefcount(values)
+    assert sum_of_views((values, 7), 3) == plain(sum_of_views)((values, 7), 3)
+    assert sys.getrefcount(values) == before

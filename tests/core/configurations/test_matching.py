@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.dag import ConfigurationDAG
-from glem.core.configurations.matching import ConfigurationMatcher, blocks, generalizations, lists, single, tables
+from glem.core.configurations.matching import blocks, generalizations, lists, single, tables
+from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import mine
 from glem.core.errors import BadInputError
 from tests.oracles.matching import active_rows, direct_specializations, lists_of, most_specific_rows

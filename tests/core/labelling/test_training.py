@@ -116,6 +116,9 @@ def test_searches_of_an_empty_evaluation_label_nothing(tmp_path: Path, monkeypat
     assert sets[0].label_kind == sets[1].label_kind != "search"
     assert [each.labels for each in done] == [len(each) for each in sets]
     assert not np.array_equal(sets[0].label, sets[1].label)
+    # Without a point there is no finite Elo: the file is JSON all the same, and read as it was written.
+    json.loads((tmp_path / "trained" / "generations.json").read_text(), parse_constant=pytest.fail)
+    assert repr(train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=2)) == repr(done)
 
 
 def test_a_first_generation_as_good_as_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
