@@ -1214,7 +1214,7 @@ def search(
     game: Game | str,
     position: Any = None,
     *,
-    evaluation: str = named.STRONGEST_EVALUATION,
+    evaluation: str | LinearEvaluation | ResultEvaluation = named.STRONGEST_EVALUATION,
     depth: int | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
@@ -1229,7 +1229,7 @@ def search(
     position
         A position or its text; None for the initial one.
     evaluation
-        A file, or the name of one that comes with the game.
+        A file, the name of one that comes with the game, or an evaluation itself.
     depth, nodes, seconds
         Where the search ends; after five seconds without any.
     lines
@@ -1247,9 +1247,22 @@ def search(
     owner = _game(game)
     limits = Limits(depth=depth, nodes=nodes, seconds=seconds)
     given = Limits(seconds=_SECONDS) if limits == Limits() else limits
-    engine = Engine(owner, PlayerSpec("glem", evaluation=evaluation, limits=given))
-    engine.set_position(position_of(owner, position))
-    return engine.analyse(lines=lines)
+    with _in_words(evaluation) as name:
+        engine = Engine(owner, PlayerSpec("glem", evaluation=name, limits=given))
+        engine.set_position(position_of(owner, position))
+        return engine.analyse(lines=lines)
+
+
+@contextmanager
+def _in_words(given: str | LinearEvaluation | ResultEvaluation, player: str = "") -> Iterator[str]:
+    """Give what is text as it is; an evaluation lies in a file for the time being, and is the player of that name."""
+    if isinstance(given, str):
+        yield given
+        return
+    with TemporaryDirectory() as folder:
+        file = os.path.join(folder, "evaluation.npz")
+        given.save(file)
+        yield f"evaluation={file},name={player}" if player else file
 
 
 def solve(
@@ -1288,8 +1301,8 @@ def solve(
 
 def match(
     game: Game | str,
-    first: str,
-    second: str,
+    first: str | LinearEvaluation | ResultEvaluation,
+    second: str | LinearEvaluation | ResultEvaluation,
     *,
     limit: str | None = None,
     openings: int = 100,
@@ -1305,7 +1318,7 @@ def match(
         The game or its name.
     first, second
         Players: an evaluation file, ``default``, ``none``, ``greedy`` or ``random``, with options such as
-        ``model.npz,depth=6,name=deep``.
+        ``model.npz,depth=6,name=deep``; or evaluations themselves, which play as ``first`` and ``second``.
     limit
         Limit of searching players that name none: ``depth=6``, ``nodes=9999``, ``seconds=1``.
     openings, opening_plies
@@ -1322,15 +1335,16 @@ def match(
     """
     from glem.core.tasks.tasks import Workers
 
-    return tournament(
-        game,
-        (first, second),
-        limit=limit,
-        opening_count=openings,
-        opening_plies=opening_plies,
-        seed=seed,
-        workers=Workers(workers),
-    )
+    with _in_words(first, "first") as one, _in_words(second, "second") as other:
+        return tournament(
+            game,
+            (one, other),
+            limit=limit,
+            opening_count=openings,
+            opening_plies=opening_plies,
+            seed=seed,
+            workers=Workers(workers),
+        )
 
 
 def tournament(

@@ -176,6 +176,8 @@ def test_search_solve_and_label() -> None:
     assert glem.solve(game, position).move == 0
     text = game.format_position(position)
     assert glem.search("connect_four", text, depth=2).lines[0].moves[0] == 0
+    by_object = glem.search(game, evaluation=glem.load_evaluation("default", game), depth=4, lines=2)
+    assert by_object.lines == found.lines
     given = glem.Positions.from_positions(game, type(position)(*(np.array([one]) for one in position)), [0])
     labelled = glem.label(given, "default,depth=2")
     assert labelled.label_kind == "search"
@@ -187,6 +189,10 @@ def test_match_shows_its_standings() -> None:
     assert result.played == 4
     assert "<td>deep</td>" in result._repr_html_()
     assert len(repr(result)) < LONGEST_REPR
+    mine = glem.load_evaluation("default", "connect_four")
+    again = glem.match("connect_four", mine, "random", limit="depth=2", openings=2, opening_plies=2)
+    assert tuple(again.standings.names) == ("first", "random")
+    assert again.standings.totals["first"].score == result.standings.totals["deep"].score
 
 
 def test_discover_shows_its_report(positions: glem.Positions, tmp_path: Path) -> None:
