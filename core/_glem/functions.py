@@ -1260,7 +1260,7 @@ def _in_words(given: str | LinearEvaluation | ResultEvaluation, player: str = ""
         yield given
         return
     with TemporaryDirectory() as folder:
-        file = os.path.join(folder, "evaluation.npz")
+        file = str(Path(folder) / "evaluation.npz")
         given.save(file)
         yield f"evaluation={file},name={player}" if player else file
 
