@@ -25,9 +25,11 @@ from typing import Any
 
 from numba.core import sigutils, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.entrypoints import init_all
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.experimental import function_type  # noqa: F401 # by it numba knows functions that are arguments
 
 _ARRAY_FUNCTIONS = "numba.np.arraymath"
 _LOOK = "ensure_blas"
@@ -124,9 +126,10 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 def load_compiler() -> None:
     """Load what numba's compiler needs and machine code does not, which numba does where it first compiles."""
-    with contextlib.suppress(ImportError, AttributeError):
-        _import_without_scipy()
-    cpu_target.target_context.refresh()
+    with global_compiler_lock:
+        with contextlib.suppress(ImportError, AttributeError):
+            _import_without_scipy()
+        cpu_target.target_context.refresh()
 
 
 def _import_without_scipy() -> None:

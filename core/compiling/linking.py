@@ -261,7 +261,7 @@ def _call_type_of_numbers(self: Any, typing_context: Any, arguments: Any, named:
 def _asked_once(function: Any, arguments: Any, named: Any, ask: Callable[[], Any]) -> Any:
     if named or not isinstance(function, types.Function | types.NumberClass) or not all(map(_is_number, arguments)):
         return ask()
-    key = function, arguments
+    key = function, tuple(arguments)
     found = _calls.get(key)
     if found is None:
         found = ask()
@@ -273,10 +273,16 @@ def _asked_once(function: Any, arguments: Any, named: Any, ask: Callable[[], Any
 
 def _count_references(self: Any, builder: Any, kind: Any, value: Any, function: str) -> None:
     """Take apart only what may hold counted memory: no tuple of numbers, at each of its assignments."""
-    if kind not in _counted:
-        _counted[kind] = self._context.data_model_manager[kind].contains_nrt_meminfo()
-    if _counted[kind]:
+    if _is_counted(self._context.data_model_manager, kind):
         _count_anew(self, builder, kind, value, function)
+
+
+def _is_counted(models: Any, kind: Any) -> bool:
+    # The way that numba goes for the values: a deferred type does not list its parts otherwise.
+    if kind not in _counted:
+        model = models[kind]
+        _counted[kind] = model.has_nrt_meminfo() or any(_is_counted(models, part) for part, _ in model.traverse(None))
+    return _counted[kind]
 
 
 def _size_in_memory(self: Any, kind: Any) -> int:

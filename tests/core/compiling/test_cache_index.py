@@ -12,8 +12,10 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 
-from glem.core.compiling.cache_index import make_index_shareable, one_process
+from glem.core.compiling.cache_index import load_compiler, make_index_shareable, one_process
 
 SOURCE = "def doubled(value):\n    return value + value\n"
 WRITERS = 6
@@ -100,3 +102,10 @@ assert "scipy.linalg" in sys.modules
     file.write_text(program)
     ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_only_one_thread_loads_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked = []
+    monkeypatch.setattr(cpu_target.target_context, "refresh", lambda: locked.append(global_compiler_lock.is_locked()))
+    load_compiler()
+    assert locked == [True]

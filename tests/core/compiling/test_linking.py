@@ -20,6 +20,7 @@ from numba.core.errors import TypingError
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import IRLegalization
+from numba.experimental import jitclass
 from numba.extending import overload
 
 from glem.core.compiling.code_digest import plain
@@ -330,8 +331,8 @@ def test_calls_of_numbers_are_typed_as_by_numba() -> None:
             found = context.resolve_function_type(known, arguments, {})
         except TypingError:
             return None
-        # The second is asked when an operator is translated.
-        return found, callable(function) and known.get_call_type(context, arguments, {})
+        # The second is asked when an operator is translated, also with a list.
+        return found, callable(function) and known.get_call_type(context, [*arguments], {})
 
     expected = [typed(*call) for call in calls]
     with global_compiler_lock, _leaner_numba():
@@ -407,6 +408,37 @@ def sum_of_views(parts: Any, value: Any) -> Any:
         kept = (value, (parts[0][place:], place))
         total += kept[1][0].sum() + kept[1][1]
     return total
+
+
+link = numba.deferred_type()
+
+
+class _Link:
+    def __init__(self, value: Any, following: Any) -> None:
+        self.value = value
+        self.next = following
+
+
+Link: Any = jitclass([("value", types.int64), ("next", numba.optional(link))])(_Link)
+link.define(Link.class_type.instance_type)
+
+
+@kernel
+def sum_of_links(count: Any) -> Any:
+    first = Link(0, None)
+    for value in range(1, count):
+        first = Link(value, first)
+    total = 0
+    while True:
+        total += first.value
+        following = first.next
+        if following is None:
+            return total
+        first = following
+
+
+def test_memory_is_counted_where_its_type_is_deferred() -> None:
+    assert sum_of_links(5) == 10
 
 
 def test_memory_is_counted_where_it_lies_in_tuples() -> None:
