@@ -20,7 +20,7 @@ from numba.core.errors import TypingError
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import IRLegalization
-from numba.experimental import jitclass
+from numba.experimental.jitclass.decorators import jitclass
 from numba.extending import overload
 
 from glem.core.compiling.code_digest import plain
