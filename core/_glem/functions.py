@@ -1214,7 +1214,7 @@ def search(
     game: Game | str,
     position: Any = None,
     *,
-    evaluation: str | LinearEvaluation | ResultEvaluation = named.STRONGEST_EVALUATION,
+    evaluation: Path_ | LinearEvaluation | ResultEvaluation = named.STRONGEST_EVALUATION,
     depth: int | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
@@ -1254,10 +1254,10 @@ def search(
 
 
 @contextmanager
-def _in_words(given: str | LinearEvaluation | ResultEvaluation, player: str = "") -> Iterator[str]:
-    """Give what is text as it is; an evaluation lies in a file for the time being, and is the player of that name."""
-    if isinstance(given, str):
-        yield given
+def _in_words(given: Path_ | LinearEvaluation | ResultEvaluation, player: str = "") -> Iterator[str]:
+    """Give text as it is; an evaluation lies in a file for the time being, and is the player of that name."""
+    if not isinstance(given, LinearEvaluation | ResultEvaluation):
+        yield os.fspath(given)
         return
     with TemporaryDirectory() as folder:
         file = str(Path(folder) / "evaluation.npz")
@@ -1301,8 +1301,8 @@ def solve(
 
 def match(
     game: Game | str,
-    first: str | LinearEvaluation | ResultEvaluation,
-    second: str | LinearEvaluation | ResultEvaluation,
+    first: Path_ | LinearEvaluation | ResultEvaluation,
+    second: Path_ | LinearEvaluation | ResultEvaluation,
     *,
     limit: str | None = None,
     openings: int = 100,

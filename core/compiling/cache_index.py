@@ -256,13 +256,14 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
             return super().compile(sig)
         with _collecting_later():
             key, is_there = self._key_on_disk(sig)
-            if not is_there:
-                load_compiler()
-            if key is not None and not is_there:
-                name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-                with one_process(Path(self._cache.cache_path) / f"making-{name}"):
-                    return super().compile(sig)
-            return super().compile(sig)
+            if is_there:
+                return super().compile(sig)
+            load_compiler()
+            if key is None:
+                return super().compile(sig)
+            name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+            with one_process(Path(self._cache.cache_path) / f"making-{name}"):
+                return super().compile(sig)
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         """See numba's Dispatcher: a first call from Python."""

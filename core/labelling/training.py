@@ -23,7 +23,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.choices import choice_errors
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
@@ -248,8 +248,9 @@ class _Training:
 
     def __attrs_post_init__(self) -> None:
         path = self.folder / _RESULTS
-        told = json.loads(path.read_text("utf-8")) if path.exists() else []
-        self.done = [_generation(each) for each in told]
+        with reading(path, "generations of a training"):
+            told = json.loads(path.read_text("utf-8")) if path.exists() else []
+            self.done = [_generation(each) for each in told]
 
     def _file(self, kind: str, number: int, suffix: str) -> Path:
         return self.folder / f"{kind}-{number:02d}{suffix}"
@@ -321,7 +322,9 @@ class _Training:
 
     def _facts(self, number: int) -> tuple[int, int, int]:
         """Numbers of games and positions that a generation began with, and the median of the games' plies."""
-        games, positions, plies = json.loads(self._file("given", number, ".json").read_text("utf-8"))
+        path = self._file("given", number, ".json")
+        with reading(path, "numbers of games, positions and plies"):
+            games, positions, plies = json.loads(path.read_text("utf-8"))
         return games, positions, plies
 
     def _label(self, number: int) -> None:

@@ -166,7 +166,7 @@ def test_games_become_positions_and_grades(games: Path, tmp_path: Path) -> None:
     assert graded._repr_html_().count("<tr>") == 1 + 2 + len(graded.grading.baselines)
 
 
-def test_search_solve_and_label() -> None:
+def test_search_solve_and_label(tmp_path: Path) -> None:
     game = glem.load_game("connect_four")
     found = glem.search(game, depth=4, lines=2)
     assert (found.depth, len(found.lines)) == (4, 2)
@@ -176,8 +176,12 @@ def test_search_solve_and_label() -> None:
     assert glem.solve(game, position).move == 0
     text = game.format_position(position)
     assert glem.search("connect_four", text, depth=2).lines[0].moves[0] == 0
-    by_object = glem.search(game, evaluation=glem.load_evaluation("default", game), depth=4, lines=2)
-    assert by_object.lines == found.lines
+    evaluation = glem.load_evaluation("default", game)
+    evaluation.save(tmp_path / "own.npz")
+    for given in (evaluation, tmp_path / "own.npz"):
+        assert glem.search(game, evaluation=given, depth=4, lines=2).lines == found.lines
+    with pytest.raises(TypeError, match="not Game"):
+        glem.search(game, evaluation=game, depth=4)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     given = glem.Positions.from_positions(game, type(position)(*(np.array([one]) for one in position)), [0])
     labelled = glem.label(given, "default,depth=2")
     assert labelled.label_kind == "search"

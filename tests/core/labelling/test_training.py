@@ -1,6 +1,7 @@
 """Training from the rules: generations that beat what was before, whatever the workers, however often it is killed."""
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,6 +100,14 @@ def test_no_generation_begins_that_would_end_late(
     assert len(train_generations(LEARNING, folder, SETTINGS, seconds=1e-9)) == len(done)
     with pytest.raises(BadInputError, match="how many generations"):
         train_generations(LEARNING, folder, SETTINGS)
+
+
+@pytest.mark.parametrize("damaged", ["[{", '[{"number": 0}]', "[3]"])
+def test_damaged_generations_are_named(damaged: str, trained: tuple[Path, list[Generation]], tmp_path: Path) -> None:
+    shutil.copytree(trained[0], tmp_path / "trained")
+    (tmp_path / "trained" / "generations.json").write_text(damaged)
+    with pytest.raises(BadInputError, match=r"generations\.json: damaged"):
+        train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=3)
 
 
 def all_matches_end(monkeypatch: pytest.MonkeyPatch, wins: int, losses: int, pairs: list[int]) -> None:
