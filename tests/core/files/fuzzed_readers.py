@@ -9,11 +9,15 @@ from typing import Any
 
 import attrs
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
 from attrs import define
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.mining.generation import _PART
 from glem.core.evaluation.links import IDENTITY
+from glem.core.evaluation.result_models import Calibration, ResultModels
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
@@ -25,12 +29,22 @@ from glem.core.grading.changes import read_candidates
 from glem.core.grading.experiments.power import _kept, _record
 from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.learning import Verdict
+from glem.core.labelling import training
+from glem.core.labelling.training import Generation, TrainingSettings
+from glem.core.patterns.pattern_file import read_pattern_file
 from glem.core.positions.files import write_positions
+from glem.core.positions.reading import read_scored_positions
 from glem.core.positions.writing import write_games
 from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.tasks.chunked_work import claim_folder
 from glem.core.tasks.journal import Journal, read_journal
+from glem.core.tasks.progress import SILENT
+from glem.core.tournament.elo import EloEstimate
 from glem.core.tournament.tournament import read_games, run_tournament
+from glem.core.tuning import option_comparisons, option_tuning
+from glem.core.tuning.coefficients import blocks_of_table
+from glem.core.tuning.engine_options import read_lines
+from glem.core.tuning.terms import Terms
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.files import mutations
 from tests.core.files import naive_readings as readings
@@ -57,7 +71,7 @@ POSITIONS = b"""--XXXXX--OOOXX-O-OOOXXOX-OXOXXOXOXXXOXOXOXXXXOXO-XXOOOXX-OOOOXX-
 class Reader:
     """A reader, a good file, how it is damaged, and whether what was read of a file's content is right.
 
-    None stands for a file that only the naive reader finds wrong.
+    None stands for a file that only the naive reader finds wrong, and where there is no naive reader.
     """
 
     name: str
@@ -73,6 +87,12 @@ def readers(folder: Path) -> Iterator[Reader]:
     yield from _text_readers(folder)
     yield from _learned_readers(folder)
     yield from _work_readers(folder)
+    yield from _settings_readers(folder)
+    yield from _table_readers(folder)
+
+
+def _unchecked(_content: bytes, _found: Any) -> None:
+    """Ask for no more than an error that names the file."""
 
 
 def _archive(name: str, path: Path, read: Callable[[Path], Any]) -> Reader:
@@ -249,3 +269,106 @@ def _read_mark(settings: Any) -> Callable[[Path], Any]:
         return claim_folder(folder, settings)
 
     return read
+
+
+def _settings_readers(folder: Path) -> Iterator[Reader]:
+    """What users write to say what is wanted, and what ``calibrate``, ``spsa`` and ``train`` keep."""
+    fields, of_json = mutations.fields_changed, mutations.json_changed
+    learning = load_learning("othello")
+    text = b"# patterns\ncorner: a1 b1 a2 b2\nedge: a1 b1 c1 d1 e1 f1 g1 h1\n"
+    yield Reader("patterns", ".txt", text, lambda path: read_pattern_file(learning.features, path), fields, _unchecked)
+    options = b"# options\nHash\nKing, int, 20, 0, 100, 4, 0.002\n"
+    yield Reader("options", ".txt", options, read_lines, mutations.bytes_changed, _unchecked)
+    terms = Terms({"material": (5,), "tempo": ()}, True)
+    weights = b'{"material": [[1, 3, 3, 5, 9], [1, 3, 3, 5, 9]], "tempo": [10, 0]}'
+    yield Reader("weights", ".json", weights, terms.read, of_json, _unchecked)
+    ban = Calibration(2.0, 0.5, 1.0)
+    ResultModels("chess", "default", "pawns", ban, {}, "Ban", {"Ban": 0.5}).save(folder / "c.json")
+    yield Reader("calibration", ".json", (folder / "c.json").read_bytes(), ResultModels.load, of_json, _unchecked)
+    elo = {
+        "score": 0.6,
+        "elo": 50.0,
+        "error": 20.0,
+        "normalized_elo": 40.0,
+        "normalized_error": 9.0,
+        "superiority": 0.9,
+    }
+    told = attrs.asdict(
+        Generation(0, 5, 40, 40, (9.0, 8.0), 1.0, 0.1, 3, 1, 2, EloEstimate(**elo), "H1", True, 30.0, ("a",), 2.5)
+    )
+    content = json.dumps([told, {**told, "number": 1}]).encode()
+    yield Reader("generations", ".json", content, _read_generations, of_json, _unchecked)
+    yield Reader("given-00", ".json", b"[20, 400, 58]", _read_facts, of_json, _unchecked)
+    spsa = folder / "options.jsonl"
+    with Journal(spsa, option_tuning._KIND, {"a": 1}) as journal:
+        journal.append({"gauge": attrs.asdict(option_comparisons.Gauge(True, 2.0, 0.5, 1.0))})
+        journal.append({"iteration": 0, "values": [1.0, 2.0], "outcomes": [0.5]})
+    kept = lambda path: list(read_journal(path, option_tuning._KIND, option_tuning._read)[1])  # noqa: E731
+    yield Reader("journal of options", ".jsonl", spsa.read_bytes(), kept, mutations.json_lines_changed, _unchecked)
+
+
+def _table_readers(folder: Path) -> Iterator[Reader]:
+    """Positions and terms with results as other programs write them."""
+    fields = mutations.fields_changed
+    terms = pa.table(
+        {
+            "result": ["1-0", "0-1", "1/2-1/2"] * 4,
+            "game": [number // 2 for number in range(12)],
+            "phase": [number / 12 for number in range(12)],
+            "material": list(range(12)),
+            "tempo": [0.5, -0.5, 1.0] * 4,
+        }
+    )
+    plain = {name: np.array(terms[name].to_pylist()) for name in terms.column_names if name != "result"}
+    plain["result"] = np.array([1, -1, 0] * 4)
+    pq.write_table(terms, folder / "terms.parquet")
+    pc.write_csv(terms, folder / "terms.csv")
+    (folder / "terms.npz").write_bytes(mutations.archive_of(plain))
+    for name, change in (("csv", fields), ("parquet", mutations.table_changed), ("npz", mutations.arrays_changed)):
+        content = (folder / f"terms.{name}").read_bytes()
+        yield Reader(f"terms in {name}", f".{name}", content, _read_terms, change, _unchecked)
+    chess_game = load_game("chess")
+    fens = [line.split(";")[0] for line in FENS.decode().splitlines()[1:]] * 3
+    results = ["1-0", "0-1", "1/2-1/2"] * 4
+    lines = "".join(f'{fen[:-4]} c9 "{result}";\n' for fen, result in zip(fens, results, strict=True)).encode()
+    barred = "".join(f"{fen} | {17 * place} | 0.5\n" for place, fen in enumerate(fens)).encode()
+    table = "fen,result,ply\n" + "".join(f"{fen},{result},7\n" for fen, result in zip(fens, results, strict=True))
+    columns = pa.table({"fen": fens, "result": results})
+    pq.write_table(columns, folder / "fens.parquet")
+    read = _read_lines(chess_game)
+    for name, suffix, content, change in (
+        ("EPD with results", ".epd", lines, fields),
+        ("FEN between bars", ".txt", barred, fields),
+        ("FEN in CSV", ".csv", table.encode(), fields),
+        ("FEN in Parquet", ".parquet", (folder / "fens.parquet").read_bytes(), mutations.table_changed),
+    ):
+        yield Reader(name, suffix, content, read, change, _unchecked)
+    othello = load_game("othello")
+    ggf = b"(;GM[Othello]PC[a]PB[x]PW[y]RE[+4]TI[5]TY[8]BO[8 " + b"-" * 27 + b"O*" + b"-" * 6 + b"*O" + b"-" * 27
+    ggf += b" *]B[f5//1.5]W[d6]B[c3];)\n" * 1
+    yield Reader("GGF", ".ggf", ggf, readings.read_game_records(othello), fields, _unchecked)
+    board = "---------------------------OX------XO---------------------------"
+    table = "board,side,score\n" + f"{board},X,3\n{board},X,-1\n" * 3
+    yield Reader("boards in CSV", ".csv", table.encode(), _read_lines(othello), fields, _unchecked)
+
+
+def _training_of(path: Path) -> Any:
+    return training._Training(load_learning("othello"), path.parent, TrainingSettings(), (), None, 1, SILENT)
+
+
+def _read_generations(path: Path) -> Any:
+    found = _training_of(path)
+    return found.done, found.best
+
+
+def _read_facts(path: Path) -> Any:
+    path.with_name("generations.json").unlink(missing_ok=True)
+    return _training_of(path)._facts(0)
+
+
+def _read_terms(path: Path) -> Any:
+    return list(blocks_of_table(path, held_out=0.2, seed=1))
+
+
+def _read_lines(game: Any) -> Callable[[Path], Any]:
+    return lambda path: list(read_scored_positions(game, path))

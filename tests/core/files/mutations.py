@@ -193,6 +193,8 @@ def _other_column(column: Any, chance: random.Random) -> Any:
         return pa.array([str(value) for value in values])
     if kind == 2:
         return pa.array([[value] for value in values])
+    if pa.types.is_string(column.type):
+        return pa.array([chance.choice(FIELDS).decode("latin-1"), *values[1:]])
     if kind == 3:
         return pa.array([float(value) for value in values], chance.choice((pa.float32(), pa.float64())))
     extreme: Any = chance.choice((math.nan, math.inf, -math.inf, 1e38))
@@ -215,10 +217,10 @@ def table_changed(content: bytes, chance: random.Random) -> bytes:
     elif kind == 2:
         table = table.slice(0, chance.randrange(3))
     elif kind <= 4:
-        key, text = chance.choice(list(table.schema.metadata.items()))
+        key, text = chance.choice(list((table.schema.metadata or {b"": b""}).items()))
         if text.startswith(b"{"):
             text = json_changed(text, chance)
-        table = table.replace_schema_metadata({**table.schema.metadata, key: text})
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), key: text})
     else:
         table = table.set_column(place, name, _other_column(table.column(place), chance))
     sink = io.BytesIO()
