@@ -22,7 +22,7 @@ _STEPS = 100
 
 
 def load_function(text: str) -> Callable[..., Any]:
-    """Load ``module:function``, the module from the current folder or installed, or ``file.py:function``.
+    """Load ``module:function``, the module installed or from the current folder, or ``file.py:function``.
 
     Raises
     ------
@@ -55,7 +55,8 @@ def _module_of(name: str) -> Any:
             return module
         folder = os.getcwd()  # noqa: PTH109 # what sys.path holds is text
         if folder not in sys.path:
-            sys.path.insert(0, folder)
+            # The last: what glem or a worker imports later is no stranger's file that lies here.
+            sys.path.append(folder)
         return importlib.import_module(name)
     except BadInputError:
         raise

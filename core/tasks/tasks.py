@@ -6,7 +6,6 @@ takes which task, and whether one of them dies on the way.
 """
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import threading
@@ -15,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Generic, TypeVar
 
 from attrs import define, evolve
@@ -27,6 +27,9 @@ R = TypeVar("R")
 
 _IN_FLIGHT_PER_WORKER = 2
 _IN_FLIGHT_ELSEWHERE = 256
+_SAFE_PATH = "PYTHONSAFEPATH"
+
+_environment = threading.RLock()
 
 
 @define(frozen=True)
@@ -58,14 +61,49 @@ class Workers:
                 raise BadInputError(f"{name} must be at least 1, got {value}")
 
 
+@contextlib.contextmanager
+def _importing_nothing_from_here() -> Iterator[None]:
+    """Let Python processes that start in the block import nothing from the current folder.
+
+    Python's own processes begin with ``python -c``, which looks there first: a stranger's ``signal.py`` would run.
+    """
+    with _environment:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            _restore_path(before)
+
+
+def _restore_path(before: str | None) -> None:
+    if before is None:
+        os.environ.pop(_SAFE_PATH, None)
+    else:
+        os.environ[_SAFE_PATH] = before
+
+
+class _Worker(SpawnProcess):
+    def start(self) -> None:
+        with _importing_nothing_from_here():
+            super().start()
+
+
+class _Spawning(SpawnContext):
+    # Spawned, not forked: a fork copies the locks that numba's and the caller's threads hold.
+    Process = _Worker
+
+
 class LocalWorkers(ProcessPoolExecutor):
     """Processes of this machine that end with the process that started them, however it ends."""
 
     def __init__(self, workers: int) -> None:
-        # Spawned, not forked: a fork copies the locks that numba's and the caller's threads hold.
-        context = multiprocessing.get_context("spawn")
+        context = _Spawning()
         worker_end, self._lifeline = context.Pipe(duplex=False)
-        super().__init__(workers, mp_context=context, initializer=_end_with_parent, initargs=(worker_end,))
+        initial = (worker_end, os.environ.get(_SAFE_PATH))
+        # Its locks start the process that tidies up after them.
+        with _importing_nothing_from_here():
+            super().__init__(workers, mp_context=context, initializer=_begin_worker, initargs=initial)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the workers; with ``cancel_futures`` at once, also those that are in the middle of a task."""
@@ -92,8 +130,10 @@ def kept_workers(workers: Workers | None = None) -> Iterator[Workers]:
     pool.shutdown()
 
 
-def _end_with_parent(lifeline: Connection) -> None:
+def _begin_worker(lifeline: Connection, safe_path: str | None) -> None:
     """Begin a worker process: it ends when the other end of ``lifeline`` is closed, by the parent or by its death."""
+    # Programs that the worker starts, engines in Python for one, find their modules as ever.
+    _restore_path(safe_path)
     # Ctrl-C reaches every process of the terminal; the parent alone decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

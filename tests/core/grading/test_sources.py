@@ -100,6 +100,7 @@ def test_a_function_of_a_module_in_the_current_folder(
     monkeypatch.delitem(sys.modules, "mine", raising=False)  # another test's
     monkeypatch.setattr("sys.path", ["/nowhere"])
     assert grade("python:mine:height").grading.evaluations[0].grade.positions > 70
+    assert sys.path == ["/nowhere", str(folder)], "what lies beside it stands in for no installed module"
 
 
 def test_positions_without_a_value_are_left_out_and_told(grade: Grade) -> None:

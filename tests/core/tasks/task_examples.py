@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -32,3 +34,8 @@ def fail_on_three(number: int) -> int:
 def sleep_long(folder: str) -> None:
     Path(folder, str(os.getpid())).touch()
     time.sleep(600)
+
+
+def imported_by_program(path: str) -> str:
+    """Run a Python program, which imports what lies beside it, and return what it writes."""
+    return subprocess.run([sys.executable, path], check=True, capture_output=True, text=True).stdout.strip()

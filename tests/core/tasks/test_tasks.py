@@ -1,7 +1,9 @@
 """Tasks over workers: equal results whatever their number, and when they die."""
 
 import itertools
+import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -136,6 +138,38 @@ def test_workers_end_with_their_parent(tmp_path: Path, monkeypatch: pytest.Monke
     wait_for(lambda: not any(alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
     if death == signal.SIGINT:
         assert errors.count("Traceback") == 1
+
+
+SHADOWED = sorted(sys.stdlib_module_names | {"attr", "attrs", "click", "glem", "llvmlite", "numba", "numpy", "pyarrow"})
+
+CALLER = """
+from glem.core.tasks.tasks import Workers, run_tasks
+from tests.core.tasks.task_examples import imported_by_program
+import sys
+if __name__ == "__main__":
+    print(sorted(run_tasks(imported_by_program, [sys.argv[1]], Workers(2))))
+"""
+
+
+def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    for folder in (here, elsewhere):
+        folder.mkdir()
+    for name in SHADOWED:
+        (here / f"{name}.py").write_text(f"open({str(tmp_path)!r} + '/{name}.imported', 'w').close()\n")
+    (elsewhere / "caller.py").write_text(CALLER)
+    (elsewhere / "program.py").write_text("import neighbour\n")
+    (elsewhere / "neighbour.py").write_text("print('found')\n")
+    found = subprocess.run(
+        [sys.executable, elsewhere / "caller.py", elsewhere / "program.py"],
+        cwd=here,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert [path.name for path in tmp_path.glob("*.imported")] == []
+    assert (found.returncode, found.stdout) == (0, "[(0, 'found')]\n"), "a program of the worker has its own neighbours"
 
 
 class StumblingExecutor(ThreadPoolExecutor):
