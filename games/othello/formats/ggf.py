@@ -28,7 +28,14 @@ from glem.games.othello.notation import format_position, format_square, parse_po
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
 _END = re.compile(r"\s*;\)")
 _BOARD = re.compile(r"8\s*([-*OoXx.\s]+?)\s*([*OoXx])\s*")
-_BOARD_TYPE = re.compile(r"[^\d]*(\d+)", re.ASCII)
+_TYPE = re.compile(r"([a-z?]*)8(?!\d)([a-z?\d]*)", re.ASCII | re.IGNORECASE)
+_SAME_RULES = "sbwr?"
+"""Letters of types: two games at once, who has which colour, random discs at the start."""
+_KOMIS = ("KM", "KO")
+_VARIANTS = {
+    "a": "anti-Othello, which the player with fewer discs wins",
+    "k": "Othello with a komi, which its result has and its discs have not",
+}
 _DURATION = re.compile(r"(?:(?:(?:(\d+)\.)?(\d+):)?(\d+):)?(\d+(?:\.\d*)?)", re.ASCII)
 _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
 _LEAST_CLOCK = 0.1
@@ -98,9 +105,7 @@ def parse_ggf(text: str, at: int = 0) -> tuple[GgfGame, int]:
     values = dict(tags)
     if values.get("GM", _GAME).lower() != _GAME:
         raise BadInputError(f"a game of {values['GM']!r}, not of Othello")
-    size = _BOARD_TYPE.match(values.get("TY", "8"))
-    if size is None or size.group(1) != "8":
-        raise BadInputError(f"board type {values['TY']!r}, only that of 8x8 squares is known")
+    _check_variant(values)
     position, black_to_move = rules.INITIAL_POSITION, True
     if "BO" in values:
         board = _BOARD.fullmatch(values["BO"])
@@ -121,6 +126,20 @@ def parse_ggf(text: str, at: int = 0) -> tuple[GgfGame, int]:
         players=(values.get("PB", ""), values.get("PW", "")),
     )
     return game, behind
+
+
+def _check_variant(values: Mapping[str, str]) -> None:
+    """Refuse a game by other rules: by its type, like ``8``, ``s8r20`` or ``8a``, or by a komi of its own."""
+    kind = values.get("TY", "8")
+    found = _TYPE.fullmatch(kind)
+    if found is None:
+        raise BadInputError(f"board type {kind[:20]!r}, only that of 8x8 squares is known")
+    letters = [(f"TY[{kind[:20]}]", letter) for letter in (found[1] + found[2]).lower() if not letter.isdigit()]
+    komis = [(f"{name}[{values[name][:20]}]", "k") for name in _KOMIS if values.get(name, "").strip("+-0.")]
+    for tag, letter in [*letters, *komis]:
+        if letter not in _SAME_RULES:
+            what = _VARIANTS.get(letter, f"an unknown kind, {letter!r}")
+            raise BadInputError(f"{tag} is a game of {what}; only normal Othello is known")
 
 
 def _tags(text: str, at: int) -> tuple[list[tuple[str, str]], int]:

@@ -61,6 +61,7 @@ def test_the_published_example() -> None:
         "(; GM[othello]\nB[ f5 ] W[d6/1.2] ;) ",
         "(;TY[8]b[F5]w[D6]CO[a comment (;) of] ;)",
         "(;TY[s8r20]XX[unknown]B[f5]W[d6];)",
+        "(;TY[8b]KM[0.000]B[f5]W[d6];)",
     ],
 )
 def test_variants_of_one_game(text: str) -> None:
@@ -103,6 +104,11 @@ def test_clocks_run() -> None:
         ("(;GM[Amazons];)", "a game of 'Amazons'"),
         ("(;TY[10];)", "board type '10'"),
         ("(;TY[88];)", "board type '88'"),
+        ("(;TY[8a]B[f5];)", "TY[8a] is a game of anti-Othello"),
+        ("(;TY[s8r20A]B[f5];)", "TY[s8r20A] is a game of anti-Othello"),
+        ("(;TY[8k]B[f5];)", "TY[8k] is a game of Othello with a komi"),
+        ("(;TY[8]KM[-2.5]B[f5];)", "KM[-2.5] is a game of Othello with a komi"),
+        ("(;TY[8x]B[f5];)", "TY[8x] is a game of an unknown kind, 'x'"),
         ("(;TY[];)", "board type ''"),
         ("(;BO[8 ---];)", "is no board"),
         ("(;BO[8 *O* *];)", "64 squares"),
