@@ -54,12 +54,11 @@ def tune_own(
 
     from glem.core.tasks.run_folder import run_folder
     from glem.core.tuning.fitting import TermSettings
-    from glem.core.tuning.terms import TEMPLATES
+    from glem.core.tuning.terms import checked_template
     from glem.functions import tune_terms
 
     check_outputs(output, folders=[f"{output}.work"])
-    if template is None and Path(output).suffix.lower() not in (".json", *TEMPLATES):
-        raise BadInputError(f"{output}: weights are written as .json, {', '.join(TEMPLATES)}, or by --template")
+    checked_template(output, template)
     with run_folder(Path(f"{output}.work"), {"work": "tune --terms"}) as work:
         fit = tune_terms(
             terms,

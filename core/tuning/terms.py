@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
+import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ TEMPLATES = {
     ".rs": "pub const {NAME}: {type} = {values};",
 }
 """How arrays are written by the suffix of the file; :meth:`Terms.write` says what stands for what."""
+_PLACES = "{name}, {NAME}, {values}, {dimensions}, {type}"
 
 
 @define(frozen=True)
@@ -162,28 +164,53 @@ class Terms:
         Raises
         ------
         BadInputError
-            No template goes with the suffix, or it names something else.
+            As :func:`checked_template` does.
         """
-        suffix = Path(path).suffix.lower()
         values = self.values_of(weights, digits)
-        if template is None and suffix not in TEMPLATES and suffix != ".json":
-            raise BadInputError(
-                f"{os.fspath(path)}: weights are written as .json, {', '.join(TEMPLATES)}, or by --template"
-            )
-        if template is None and suffix == ".json":
+        pattern = checked_template(path, template)
+        if pattern is None:
             lines = [f"{json.dumps(name)}: {_nested(value, '[]')}" for name, value in values.items()]
             text = "{\n" + ",\n".join(lines) + "\n}\n"
         else:
-            pattern = TEMPLATES[suffix] if template is None else template
-            try:
-                text = "".join(
-                    pattern.format(**_parts(name, value, "[]" if suffix == ".rs" else "{}", digits)) + "\n"
-                    for name, value in values.items()
-                )
-            except (KeyError, IndexError, ValueError) as error:
-                raise BadInputError(f"the template {pattern!r} cannot be filled in: {error!r}") from None
+            brackets = "[]" if Path(path).suffix.lower() == ".rs" else "{}"
+            parts = (_parts(name, value, brackets, digits) for name, value in values.items())
+            text = "".join(pattern.format(**each) + "\n" for each in parts)
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+
+def checked_template(path: str | os.PathLike[str], template: str | None) -> str | None:
+    """Give the line by which :meth:`Terms.write` writes each term; None for JSON.
+
+    Raises
+    ------
+    BadInputError
+        No template goes with the suffix of the path, or its braces hold anything else than the plain names of
+        :meth:`Terms.write`, or none holds ``values``.
+    """
+    if template is None:
+        suffix = Path(path).suffix.lower()
+        if suffix not in TEMPLATES and suffix != ".json":
+            raise BadInputError(
+                f"{os.fspath(path)}: weights are written as .json, {', '.join(TEMPLATES)}, or by --template"
+            )
+        return TEMPLATES.get(suffix)
+    try:
+        # Surrogates stand for bytes of the command line that are no text.
+        template.encode()
+        fields = [field for field in string.Formatter().parse(template) if field[1] is not None]
+    except ValueError as error:
+        raise BadInputError(
+            f"--template {template!r}: {error}; it may hold {_PLACES}, and {{{{ and }}}} for braces"
+        ) from None
+    for _, name, width, conversion in fields:
+        # Attributes, indices, widths and conversions reach into Python's objects, or ask for any amount of memory.
+        if f"{{{name}}}" not in _PLACES or width or conversion:
+            seen = f"{{{name}{f'!{conversion}' if conversion else ''}{f':{width}' if width else ''}}}"
+            raise BadInputError(f"--template {template!r}: {seen} is unknown; a template may hold {_PLACES}")
+    if "values" not in [name for _, name, _, _ in fields]:
+        raise BadInputError(f"--template {template!r}: without {{values}} no weight is written; it may hold {_PLACES}")
+    return template
 
 
 def _told_shape(shape: tuple[int, ...]) -> str:

@@ -46,10 +46,25 @@ def test_arrays_of_c_and_rust_and_by_template(tmp_path: Path):
     assert "pub const PAWN: [[f64; 3]; 2] = [ [1.25, 2.25, 3.25], [4.25, 5.25, 6.25]];" in text
     TAPERED.write(tmp_path / "w.txt", weights, template="let {name}{dimensions} = {values}")
     assert (tmp_path / "w.txt").read_text().startswith("let tempo[2] = {10, 5}\n")
-    with pytest.raises(BadInputError, match="cannot be filled in"):
-        TAPERED.write(tmp_path / "w.txt", weights, template="{nonsense}")
     with pytest.raises(BadInputError, match="or by --template"):
         TAPERED.write(tmp_path / "w.txt", weights)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        *("{name.__class__}", "{name.foo} {values}", "{values[0]}", "{name!r} {values}", "{0} {values}", "{} {values}"),
+        *("{values:>99999999999}", "{values:{values}}", "{nonsense} {values}", "{values", "}{values}", "{NAME}"),
+        "{values} \udcff",
+    ],
+)
+def test_templates_hold_plain_names_alone(template: str, terminal: Terminal, folder: Path):
+    with pytest.raises(BadInputError, match=r"--template .*\{values\}"):
+        TAPERED.write(folder / "w.txt", TAPERED.weights_of(VALUES, "here"), template=template)
+    # Said before the function of the terms, which fails, is asked for anything.
+    fails = terminal.fails("tune", "lines.epd", "--terms", "mine.py:fails", "-o", "w.txt", "--template", template)
+    assert "--template" in fails
+    assert not Path("w.txt").exists()
 
 
 @pytest.mark.parametrize(
