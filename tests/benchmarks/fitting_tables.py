@@ -1,4 +1,4 @@
-"""Print the tables of docs/explanation/fitting.md: ``python tests/benchmarks/fitting_tables.py DATA [TABLE ...]``.
+"""Print the tables of docs/explanation/fitting.md: ``python -m tests.benchmarks.fitting_tables DATA [TABLE ...]``.
 
 DATA is the folder that holds ``othello/wthor``. Times are CPU times unless they say otherwise.
 """

@@ -7,8 +7,8 @@ A block of commands is checked where the line behind it says so, and with what t
 
     *Checked, within 0.5 %.*
 
-Every number up to the next block or heading that has a decimal point and at least three digits must then be among those
-that the commands print, rounded as on the page. A line *By hand, 2026-11-28.* marks what takes longer, and says when its
+Every number from there to the next block or heading that has a decimal point and two digits that count must be among
+those that the commands print, rounded as on the page. *By hand, 2026-11-28.* marks what takes longer, and says when its
 figures were last printed; `--by-hand` runs these too. Blocks of a page run in one folder with the collections of the
 data sets, so later blocks find what earlier ones wrote. The status is 1 where a figure was not printed.
 """
@@ -39,7 +39,7 @@ _BLOCK = re.compile(
 _NEXT = re.compile(r"^(#+ |```sh$)", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.,:/])[-+−]?\d[\d,]*(?:\.\d+)?(?![\w/]|\.\d)")
 _SHARE = re.compile(r"within ([\d.]+) %")
-_FEWEST_DIGITS = 3
+_FEWEST_DIGITS = 2
 
 
 @define(frozen=True)
@@ -51,7 +51,12 @@ class Documented:
     commands: str
     mark: str | None
     tolerance: float
-    figures: tuple[str, ...]
+    text: str
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """What the page says that the commands print."""
+        return figures_in(self.text)
 
 
 def blocks_of(page: Path) -> Iterator[Documented]:
@@ -61,7 +66,6 @@ def blocks_of(page: Path) -> Iterator[Documented]:
         rest = text[match.end() :]
         following = _NEXT.search(rest)
         share = _SHARE.search(match["how"] or "")
-        figures = figures_in(rest if following is None else rest[: following.start()])
         if "glem " in match["commands"] or "python " in match["commands"]:
             yield Documented(
                 page,
@@ -69,12 +73,12 @@ def blocks_of(page: Path) -> Iterator[Documented]:
                 match["commands"],
                 match["mark"],
                 float(share[1]) / 100 if share else 0.0,
-                figures,
+                rest if following is None else rest[: following.start()],
             )
 
 
 def figures_in(text: str) -> tuple[str, ...]:
-    """Numbers of a text that say something: those with a decimal point and three digits or more."""
+    """Numbers of a text that say something: those with a decimal point and two digits or more that count."""
     found = _NUMBER.findall(re.sub(r"\]\([^)]*\)", "]", text))
     return tuple(
         number for number in found if "." in number and len(re.sub(r"\D", "", number).lstrip("0")) >= _FEWEST_DIGITS

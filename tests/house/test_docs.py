@@ -22,6 +22,7 @@ from glem.core.features.learning import Learning, Measure, Phases
 from glem.core.game import optional_operations
 from glem.core.game.game import ExternalPlayers, Game, RecordFormat
 from glem.core.game.protocols import Protocol
+from tests.house.documented import blocks_of, figures_in, missing
 from tests.house.tree import GENERATED, ROOT
 
 DOCS = ROOT / "docs"
@@ -120,6 +121,21 @@ def test_python_examples_give_what_the_page_says(page: Path, tmp_path: Path, mon
     report: list[str] = []
     result = doctest.DocTestRunner(optionflags=flags).run(test, out=report.append)
     assert result.failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "explanation"], ids=page_name)
+def test_pages_say_when_the_figures_of_their_tables_were_printed(page: Path) -> None:
+    rows = re.compile(r"^\|.*\d\.\d", re.MULTILINE)
+    unmarked = [block.line for block in blocks_of(page) if block.mark is None and rows.search(block.text)]
+    assert not unmarked, f"{page_name(page)}: mark the blocks of lines {unmarked} as *Checked.* or *By hand, DATE.*"
+
+
+def test_figures_are_compared_as_the_page_rounds_them() -> None:
+    assert figures_in("0.588 ± 0.010, +1.5 and 12, 1,983 games, section 4.2") == ("0.588", "0.010", "+1.5", "4.2")
+    printed = "grade 0.5879 0.0096 less -1.52"
+    assert missing(("0.588", "0.010", "-1.5", "1.5"), printed, 0.0) == []
+    assert missing(("0.589", "+0.588", "1.6"), printed, 0.0) == ["0.589", "1.6"]
+    assert missing(("0.589", "1.6"), printed, 0.01) == ["1.6"]
 
 
 def test_readme_sets_up_in_two_commands_on_its_first_screen() -> None:
