@@ -251,7 +251,7 @@ class ResultModels:
         with reading(path, "calibration of glem calibrate"):
             if Path(path).stat().st_size > _LONGEST_FILE:
                 raise BadInputError(f"{os.fspath(path)}: holds more than {_LONGEST_FILE:,} bytes")
-            found = json.loads(Path(path).read_text("utf-8"))
+            found = json.loads(Path(path).read_text("utf-8-sig"))
             if (found.pop("glem"), found.pop("version")) != ("calibration", _VERSION):
                 raise ValueError(f"no calibration of version {_VERSION}")
             ban = Calibration(**{name: float(number) for name, number in found.pop("ban").items()})

@@ -29,6 +29,9 @@ _UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|[ -~]\0[ -~]\0|\0[ -~]\0[ -~]")
 """A byte order mark, or two ASCII characters without one."""
 
 
+BEGINNING = 4096
+"""Bytes by which a text is known."""
+
 # Games and tables pack to a hundredth at best; what unpacks to more was made to fill memory and time.
 _MOST_GROWTH = 100
 _ALWAYS_UNPACKED = 64 << 20
@@ -46,6 +49,9 @@ _PACKINGS = frozenset({".gz", ".xz", ".zst"})
 
 class BoundedFile:
     """A file read from its start; all that can go wrong becomes a :class:`BadInputError` that names it.
+
+    Texts are as every reader expects them: without a byte order mark, and with the line ends of Unix where a text has
+    those of old Macs alone.
 
     Parameters
     ----------
@@ -69,6 +75,8 @@ class BoundedFile:
             self._max_bytes = max(_ALWAYS_UNPACKED, _MOST_GROWTH * packed_bytes)
             self._archive = f" for an archive of {packed_bytes:,}; unpack it first if it is right"
         self._count = 0
+        self._ahead: bytes | None = None
+        self._is_mac = False
         self._damage: BadInputError | None = None
 
     def read(self, count: int) -> bytes:
@@ -79,10 +87,13 @@ class BoundedFile:
         Raises
         ------
         BadInputError
-            The file cannot be read, is a damaged archive, or holds more than the limit.
+            The file cannot be read, is a damaged archive, is text in UTF-16, or holds more than the limit.
         """
-        pieces: list[bytes] = []
-        missing = count
+        if self._ahead is None:
+            self._begin()
+        ahead = self._ahead or b""
+        pieces, self._ahead = [ahead[:count]], ahead[count:]
+        missing = count - len(pieces[0])
         while missing > 0 and self._damage is None:
             try:
                 piece = self._piece(min(missing, self._most))
@@ -93,9 +104,25 @@ class BoundedFile:
                 break
             missing -= len(piece)
             pieces.append(piece)
-        if self._damage is not None and not pieces:
+        content = b"".join(pieces)
+        if self._damage is not None and not content:
             raise self._damage
-        return b"".join(pieces)
+        return content.replace(b"\r", b"\n") if self._is_mac else content
+
+    def _begin(self) -> None:
+        """Read the first bytes, which are handed out with the rest, and see what text they are."""
+        ahead = b""
+        try:
+            while len(ahead) < BEGINNING and (piece := self._piece(BEGINNING - len(ahead))):
+                ahead += piece
+            if _UTF_16.match(ahead):
+                ahead = b""
+                raise BadInputError(f"{self.path}: is text in UTF-16; save it as UTF-8")
+        except BadInputError as error:
+            self._damage = error
+        self._ahead = ahead.removeprefix(codecs.BOM_UTF8)
+        # The last byte may be the first half of a line end of Windows; binary files have zeros.
+        self._is_mac = b"\r" in ahead[:-1] and b"\n" not in ahead and b"\0" not in ahead
 
     def _piece(self, count: int) -> bytes:
         try:
@@ -110,8 +137,6 @@ class BoundedFile:
                 f"{self.path}: damaged or truncated archive after {self._count:,} unpacked bytes "
                 f"({str(error) or type(error).__name__})"
             ) from error
-        if self._count == 0 and _UTF_16.match(piece):
-            raise BadInputError(f"{self.path}: is text in UTF-16; save it as UTF-8")
         self._count += len(piece)
         if self._count > self._max_bytes:
             raise BadInputError(f"{self.path}: holds more than the limit of {self._max_bytes:,} bytes{self._archive}")
@@ -221,7 +246,7 @@ def _split(data: bytes, first_number: int, lines: int) -> Iterator[LineBlock]:
 
 
 def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MAX_BYTES) -> Iterator[LineBlock]:
-    """Read a text file in blocks of whole lines; a byte order mark and a missing newline at the end are forgiven.
+    """Read a text file in blocks of whole lines; a missing newline at the end is forgiven.
 
     When the file breaks off (a damaged archive), the whole lines before the damage come first, then the error.
 
@@ -242,7 +267,6 @@ def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MA
     number = 1
     pending = bytearray()
     newlines = 0
-    first = True
     with open_bounded(path, max_bytes=max_bytes) as file:
         while True:
             damage: BadInputError | None = None
@@ -250,8 +274,6 @@ def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MA
                 piece = file.read(_BLOCK)
             except BadInputError as error:
                 damage, piece = error, b""
-            if first:
-                piece, first = piece.removeprefix(codecs.BOM_UTF8), False
             if not piece and damage is None and pending and pending[-1] != _NEWLINE:
                 piece = b"\n"
             pending += piece

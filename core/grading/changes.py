@@ -110,7 +110,7 @@ def read_candidates(path: str | os.PathLike[str]) -> tuple[CandidateChange, ...]
     with reading(source, "changes in UTF-8"):
         if source.stat().st_size > _LARGEST_FILE:
             raise BadInputError(f"larger than {_LARGEST_FILE} bytes, no file of changes")
-        lines = source.read_text("utf-8").splitlines()
+        lines = source.read_text("utf-8-sig").splitlines()
     found = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()

@@ -11,7 +11,7 @@ from attrs import define
 
 from glem.core.errors import BadInputError, reading
 from glem.core.files.names import distinct_names
-from glem.core.files.packed import MAX_BYTES, bare_suffix, open_bounded
+from glem.core.files.packed import BEGINNING, MAX_BYTES, bare_suffix, open_bounded
 from glem.core.game.game import Game, PositionFormat, RecordFormat
 from glem.core.game.records import CHUNK_SIZE, MAX_PROBLEMS, GameRecords, ScoredPositions
 from glem.core.positions.game_lines import GAME_LINES
@@ -20,8 +20,6 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 T = TypeVar("T")
-
-_HEAD_BYTES = 4096
 _LONGEST_DESCRIPTION = 1 << 26
 
 
@@ -199,7 +197,7 @@ def head_of(path: str | os.PathLike[str]) -> bytes:
     """
     if bare_suffix(path) != ".parquet":
         with open_bounded(path) as file:
-            return file.read(_HEAD_BYTES)
+            return file.read(BEGINNING)
     # Imported late: few tables are Parquet.
     import pyarrow.parquet as pq
 

@@ -16,17 +16,16 @@ from attrs import define
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError, reading
 from glem.core.files.atomic import atomic_path
-from glem.core.files.packed import bare_suffix, line_blocks, open_bounded
+from glem.core.files.packed import bare_suffix, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.game_lines import GAME_LINES
-from glem.core.positions.reading import read_records, read_scored_positions, record_formats
+from glem.core.positions.reading import head_of, read_records, read_scored_positions, record_formats
 from glem.core.positions.replay import FINISHED, Replay, replay
 
 LINES = "lines"
 """Name of the format that every game has: a position, or moves from the start, on each line."""
 
-_HEAD_BYTES = 4096
 _LINES_AT_ONCE = 10_000
 _MOVE_NUMBERS = re.compile(r"\b\d+\.+")
 
@@ -202,8 +201,7 @@ def _format_of(game: Game, path: Path, name: str | None) -> tuple[str, str]:
                 return kind, name
         known = ", ".join(dict.fromkeys([*records, *game.position_formats, LINES]))
         raise BadInputError(f"there is no format {name!r} of openings; known: {known}")
-    with open_bounded(path) as file:
-        head = file.read(_HEAD_BYTES)
+    head = head_of(path)
     if GAME_LINES.recognizes(head):
         return "record", GAME_LINES.name
     suffix = bare_suffix(path)

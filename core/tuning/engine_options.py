@@ -93,7 +93,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     """
     source = Path(path)
     with reading(source, "parameters"):
-        texts = source.read_text(encoding="utf-8").splitlines()
+        texts = source.read_text(encoding="utf-8-sig").splitlines()
     lines = [(text.partition("#")[0].strip(), f"{source}:{number}") for number, text in enumerate(texts, 1)]
     if not any(text for text, _ in lines):
         raise BadInputError(f"{source}: has no parameters")

@@ -141,7 +141,7 @@ class Terms:
         with reading(path, "JSON file of weights"):
             if Path(path).stat().st_size > _LONGEST_FILE:
                 raise BadInputError(f"{os.fspath(path)}: holds more than {_LONGEST_FILE:,} bytes")
-            values = json.loads(Path(path).read_text("utf-8"))
+            values = json.loads(Path(path).read_text("utf-8-sig"))
         if not isinstance(values, dict):
             raise BadInputError(f"{os.fspath(path)}: an object with a member for each term is needed")
         weights = self.weights_of(values, os.fspath(path))

@@ -97,8 +97,9 @@ _UNPLAYABLE = (
 
 def recognizes(head: bytes) -> bool:
     """Whether the first bytes of a file look like PGN: a tag, or a first move, at the beginning of a line."""
-    lines = head.removeprefix(b"\xef\xbb\xbf").splitlines()
-    first = next((line.strip() for line in lines if line.strip() and not line.startswith((b"%", b";"))), b"")
+    first = next(
+        (line.strip() for line in head.splitlines() if line.strip() and not line.startswith((b"%", b";"))), b""
+    )
     return _BEGINNING.match(first) is not None
 
 

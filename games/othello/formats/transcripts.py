@@ -142,7 +142,7 @@ def move_lines(lines: Spans) -> MoveLines:
 def colored_lines(lines: Spans) -> MoveLines:
     """Read lines like ``+d3-c3+c4: -04 10``: moves with their side's sign, a colon, the score, a further number."""
     moves, offsets, sides, rest = _moves_of(lines, signs=True)
-    has_rest = rest.starts < rest.ends
+    has_rest = ~rest.is_blank()
     has_colon = has_rest & (rest.data[np.minimum(rest.starts, len(rest.data) - 1)] == char.COLON)
     rest = rest.behind(rest.starts + has_colon)
     # What the second number means is not known; it is 10 on every line of the published book.
