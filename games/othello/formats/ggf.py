@@ -2,7 +2,7 @@
 
 M. Buro and I. Durdanovic, "Generic Game Format", https://www.skatgame.net/mburo/ggsa/ggf. Moves may carry an evaluation
 and a time, ``B[F5/1.2/0.5]``; clocks are ``TI[15:00/00:10/02:00]``: time, increment, time after the first overrun. GGS
-keeps files of one or more games a line.
+keeps files of one or more games a line; other programs write a game over several lines.
 """
 
 import math
@@ -26,6 +26,7 @@ from glem.games.othello.formats.transcripts import GameChecks
 from glem.games.othello.notation import format_position, format_square, parse_position, parse_square
 
 _TAG = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
+_ESCAPED_TAG = re.compile(r"\s*([A-Za-z]+)\s*\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
 _END = re.compile(r"\s*;\)")
 _BOARD = re.compile(r"8\s*([-*OoXx.\s]+?)\s*([*OoXx])\s*")
 _TYPE = re.compile(r"([a-z?]*)8(?!\d)([a-z?\d]*)", re.ASCII | re.IGNORECASE)
@@ -41,8 +42,10 @@ _NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+", re.ASCII)
 _LEAST_CLOCK = 0.1
 _BLACK = "*Xx"
 _SIDES = frozenset({"B", "W"})
-_FIRST_GAME = re.compile(rb"[\s\d]*\(;[^\]]*\bGM\[othello", re.IGNORECASE)
-_RESULT = re.compile(r"\s*([+-]?\d{1,2}(?:\.\d*)?)(?::[a-z])?\s*")
+_FIRST_GAME = re.compile(rb"(?:\s|\d|[#%][^\n]*\n)*\(;.{0,999}?\bGM\s*\[\s*othello", re.IGNORECASE | re.DOTALL)
+_BEGIN = re.compile(r"[\s\d]*\(;")
+_LONGEST_GAME = 1 << 20
+_RESULT = re.compile(r"\s*([+-]?\d{1,2}(?:\.\d*)?)(:[a-z])?\s*", re.IGNORECASE)
 _BRACKETS = str.maketrans("[]", "()")
 _PASSING = "PA"
 _GAME = "othello"
@@ -68,6 +71,8 @@ class GgfGame:
         The clocks before the first move; None for a player without a clock.
     score
         Result from black's view; nan where there is none.
+    is_decided
+        Whether the result says that the game ended before its last move: by resignation, on time, by agreement.
     players
         Names of black and white.
     """
@@ -78,6 +83,7 @@ class GgfGame:
     black_clock: Clock | None = None
     white_clock: Clock | None = None
     score: float = math.nan
+    is_decided: bool = False
     players: tuple[str, str] = ("", "")
 
 
@@ -123,6 +129,7 @@ def parse_ggf(text: str, at: int = 0) -> tuple[GgfGame, int]:
         black_clock=_clock(values.get("TB", time)),
         white_clock=_clock(values.get("TW", time)),
         score=math.nan if result is None else float(result[1]),
+        is_decided=result is not None and result[2] is not None,
         players=(values.get("PB", ""), values.get("PW", "")),
     )
     return game, behind
@@ -153,8 +160,11 @@ def _tags(text: str, at: int) -> tuple[list[tuple[str, str]], int]:
             raise BadInputError(f"{text[first : first + 20]!r} is no game: it begins with (; and ends with ;)")
         if tag is None:
             raise BadInputError(f"{text[at : at + 20]!r} in a game where a tag like B[f5] is expected")
+        if tag[2].endswith("\\") and not (_TAG.match(text, tag.end()) or _END.match(text, tag.end())):
+            # The bracket was one of the value.
+            tag = _ESCAPED_TAG.match(text, at) or tag
         at = tag.end()
-        tags.append((tag.group(1).upper(), tag.group(2).strip()))
+        tags.append((tag[1].upper(), tag[2].replace("\\[", "[").replace("\\]", "]").strip()))
     return tags, end.end()
 
 
@@ -206,6 +216,9 @@ def played(game: GgfGame) -> tuple[list[int], dict[bool, Clock | None]]:
         if is_black != black and rules.listed_moves(position) == [rules.PASS]:
             position, black = rules.play(position, rules.PASS), not black
             moves.append(rules.PASS)
+        if move == rules.PASS and not rules.listed_moves(position):
+            # Some programs write passes behind the end.
+            continue
         if is_black != black or move not in rules.listed_moves(position):
             side = "black" if is_black else "white"
             raise BadInputError(f"move {len(moves) + 1}, {format_square(move)} of {side}, is illegal")
@@ -249,12 +262,11 @@ def read_ggf(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max
 
 def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool) -> Iterator[GameRecords]:
     checks = GameChecks(game)
-    for block in blocks:
+    for texts in _texts(blocks):
         lines: list[int] = []
         games: list[GgfGame] = []
         problems: list[str] = []
-        for line, (start, end) in enumerate(zip(block.starts, block.ends, strict=True), block.first_number):
-            text = block.data[start:end].tobytes().decode("utf-8", "replace")
+        for line, text in texts:
             at = 0
             while text[at:].strip():
                 problem = ""
@@ -291,7 +303,36 @@ def _records(game: Game, path: Path, blocks: Iterator[LineBlock], skip_bad: bool
             start_side=np.array([1 if one.black_to_move else -1 for one in games], np.int8),
             source=path.name,
         )
-        yield checks.validated(records, sides, bad)
+        yield checks.validated(records, sides, bad, np.array([one.is_decided for one in games], np.bool_))
+
+
+def _texts(blocks: Iterator[LineBlock]) -> Iterator[list[tuple[int, str]]]:
+    """Give the texts of the games, each with the number of its first line: a line, or several for a game that is open.
+
+    Lines of comments between games are left out.
+    """
+    number, size, parts = 0, 0, list[str]()
+    for block in blocks:
+        found: list[tuple[int, str]] = []
+        for line, (start, stop) in enumerate(zip(block.starts, block.ends, strict=True), block.first_number):
+            text = block.data[start:stop].tobytes().decode("utf-8", "replace")
+            size += len(text) + 1
+            if parts and (size > _LONGEST_GAME or _BEGIN.match(text)):
+                found.append((number, "\n".join(parts)))
+                parts = []
+            begin, end = text.rfind("(;"), text.rfind(";)")
+            if parts:
+                parts.append(text)
+                if end > begin:
+                    found.append((number, "\n".join(parts)))
+                    parts = []
+            elif begin > end:
+                number, size, parts = line, 0, [text]
+            elif not text.startswith(("#", "%")):
+                found.append((line, text))
+        yield found
+    if parts:
+        yield [(number, "\n".join(parts))]
 
 
 def write_ggf(game: Game, records: GameRecords, /) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling import characters as char
@@ -24,12 +24,12 @@ from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.positions.replay import FINISHED, replay
+from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
 from glem.core.positions.text_fields import BAD, Spans, Table, TableFormat, lines_of, not_empty, skip_blanks
 from glem.core.positions.validation import BadRecords, validated
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
 from glem.games.othello.notation import format_square
-from glem.games.othello.rules import PASS
+from glem.games.othello.rules import PASS, Position, is_over
 
 TABLE = TableFormat(
     {
@@ -41,6 +41,7 @@ TABLE = TableFormat(
 _FIRST_MOVES = re.compile(rb"\s*(?:[a-hA-H][1-8]\s*){2}")
 _FIRST_COLORED_MOVE = re.compile(rb"\s*[+-][a-h][1-8]")
 _NO_MOVE = 255
+_EARLY = "ended by resignation or on time, with a result that stands"
 
 
 def _move_table() -> NDArray[np.uint8]:
@@ -263,7 +264,13 @@ class GameChecks:
     game: Game
     convention: Convention | None = None
 
-    def validated(self, records: GameRecords, sides: NDArray[np.int8], bad: BadRecords) -> GameRecords:
+    def validated(
+        self,
+        records: GameRecords,
+        sides: NDArray[np.int8],
+        bad: BadRecords,
+        decided: NDArray[np.bool_] | None = None,
+    ) -> GameRecords:
         """Give the good ones of some games.
 
         Parameters
@@ -274,6 +281,8 @@ class GameChecks:
             int8 [M]: +1 for a move written as black's, -1 for white's, 0 where the text does not say.
         bad
             What is wrong with the games so far.
+        decided
+            bool [G]: whose score stands where moves are left, as they were resigned or lost on time; none by default.
 
         Raises
         ------
@@ -281,6 +290,10 @@ class GameChecks:
             A game is bad and bad ones are not to be skipped.
         """
         reached = replay(self.game, records)
+        if np.any(late := _closing_passes(records, reached)):
+            kept = np.concatenate([[0], np.cumsum(~late)])
+            records = evolve(records, moves=records.moves[~late], offsets=kept[records.offsets])
+            sides, reached = sides[~late], replay(self.game, records)
         wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
         count_before = np.concatenate([[0], np.cumsum(wrong)])
 
@@ -294,7 +307,30 @@ class GameChecks:
         bad.mark(np.diff(count_before[records.offsets]) > 0, wrong_side)
         if self.convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
             self.convention = likely_convention(reached, records.score)
-        return validated(self.game, records, reached, stored_scores(reached, self.convention or "raw"), bad)
+        stored = stored_scores(reached, self.convention or "raw")
+        if decided is not None:
+            stored = np.where(decided, records.score, stored)
+            low, high = self.game.score_bounds
+            bad.mark(
+                decided & ((records.score < low) | (records.score > high)),
+                lambda index: f"the score is given as {records.score[index]:+g}, not between {low} and {high}",
+            )
+        judged = validated(self.game, records, reached, stored, bad)
+        if decided is None:
+            return judged
+        early = np.isnan(judged.score) & decided[~bad.mask] & ~np.isnan(judged.extra["stored_score"])
+        score = np.where(early, judged.extra["stored_score"], judged.score)
+        return evolve(judged, score=score, remarks={_EARLY: int(early.sum())} if early.any() else {})
+
+
+def _closing_passes(records: GameRecords, reached: Replay) -> NDArray[np.bool_]:
+    """Find the passes that are written behind the ends of games: bool [M]."""
+    late = np.zeros(len(records.moves), np.bool_)
+    for index in np.flatnonzero(reached.status == ILLEGAL).tolist():
+        rest = slice(int(records.offsets[index] + reached.illegal_at[index]), int(records.offsets[index + 1]))
+        own, opponent = (column[reached.last[index]] for column in reached.positions)
+        late[rest] = np.all(records.moves[rest] == PASS) and is_over(Position(own, opponent))
+    return late
 
 
 def write_transcripts(game: Game, records: GameRecords, /) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.players.player import MoveChoice
+from glem.core.positions.labels import positions_of_records
 from glem.core.positions.writing import write_games
 from glem.core.search.results import Clock
 from glem.core.tournament.games import End, PlayedGame
@@ -179,7 +180,8 @@ def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
     assert found.moves.tolist() == records.moves.tolist()
     assert found.offsets.tolist() == records.offsets.tolist()
     assert found.score[:12].tolist() == [one.score for one in GAMES[:12]]
-    assert np.isnan(found.score[12:]).all()
+    on_time = -64 if ".ggf" in name else np.nan
+    assert np.array_equal(found.score[12:], [on_time, np.nan], equal_nan=True)
     if name != "games.games":
         assert found.extra["stored_score"][13] == 6
         assert found.extra["stored_score"][12] == -64 or name == "games.txt"
@@ -231,6 +233,46 @@ def test_lines_as_the_server_keeps_them(tmp_path: Path) -> None:
     assert found.extra["stored_score"].tolist() == [64, 64, 64]
     path.rename(tmp_path / "archive.txt")
     assert len(read_all(tmp_path / "archive.txt")) == 3
+
+
+def test_games_as_other_programs_write_them(tmp_path: Path) -> None:
+    """Over several lines, with remarks between them, brackets in names, and passes behind the end."""
+    path = tmp_path / "games.txt"
+    path.write_text(
+        "# a remark\n(;PC[x]PB[a \\[1\\]]GM[Othello]\nPW[C:\\]RE[?]\n\nB[f5]W[d6]\n;)\n% another\n"
+        "(;GM[Othello]B[e6]W[f4]B[e3]W[f6]B[g5]W[d6]B[e7]W[f5]B[c5]W[PA]B[PA];)\n(;GM[Othello]\nB[f5]\n"
+        "(;GM[Othello]B[f5]W[d6]\n;) (;GM[Othello]B[d3];)\n(;GM[Othello]"
+    )
+    with pytest.raises(BadInputError, match=r"games\.txt:9: '\(;GM.* ends with ;\)$"):
+        read_all(path)
+    for chunk in (1, 2, 100):
+        found = read_all(path, skip_bad=True, chunk_games=chunk)
+        assert found.lengths.tolist() == [2, 9, 2, 1]
+        assert found.extra["number"].tolist() == [2, 8, 11, 11]
+        assert found.name("black_player", 0) == "a [1]"
+        assert found.name("white_player", 0) == "C:\\"
+        assert found.skipped == 2
+
+
+@pytest.mark.parametrize(
+    ("result", "moves", "score"),
+    [
+        ("+64.000:r", "B[f5]W[d6]", 64),
+        ("-10:T", "B[f5]W[d6]", -10),
+        ("+2.00:s", "B[f5]W[d6]", 2),
+        ("-64.000:t", "B[e6]W[f4]B[e3]W[f6]B[g5]W[d6]B[e7]W[f5]B[c5]", 64),
+        ("+10", "B[f5]W[d6]", None),
+        ("?", "B[f5]W[d6]", None),
+    ],
+)
+def test_resigned_and_timed_out_games_have_a_result(tmp_path: Path, result: str, moves: str, score: int | None) -> None:
+    path = tmp_path / "games.ggf"
+    path.write_text(f"(;GM[Othello]RE[{result}]{moves};)\n")
+    labels = positions_of_records(OTHELLO, [read_all(path)]).label.tolist()
+    assert labels == ([] if score is None else [score, -score] * (len(labels) // 2) + [score])
+    path.write_text("(;GM[Othello]RE[99:r]B[f5];)\n")
+    with pytest.raises(BadInputError, match=r"given as \+99, not between -64 and 64"):
+        read_all(path)
 
 
 @pytest.mark.parametrize(
