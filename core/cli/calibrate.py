@@ -82,17 +82,14 @@ def command(
     a and b are polynomials of a measure of the position. All are graded on games that they were not fitted to, beside
     the evaluation as given.
     """
-    from glem.core.cli.compiling_ahead import compile_features_ahead
     from glem.core.files.atomic import atomic_path
     from glem.core.grading.correctness import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
+    from glem.core.grading.scorers.scorers import scorer_of
     from glem.functions import calibrate
 
     game = files.game()
     check_outputs(output, code, report)
     scorer = scorer_of(game, evaluation, jobs=jobs, workers=workers, kept=scores)
-    if isinstance(scorer, StaticScorer):
-        compile_features_ahead(game)
     collection = calibrate(
         game,
         files.paths,

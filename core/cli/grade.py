@@ -105,9 +105,8 @@ def command(
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
-    from glem.core.cli.compiling_ahead import compile_features_ahead
     from glem.core.grading.correctness import GradingSettings
-    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
+    from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.written_positions import PositionTable
     from glem.functions import grade
 
@@ -116,8 +115,6 @@ def command(
     check_outputs(report, write_positions)
     written = PositionTable(game) if write_positions is not None else None
     scorers = [scorer_of(game, text, jobs=jobs, workers=workers, kept=scores) for text in evaluations]
-    if any(isinstance(scorer, StaticScorer) for scorer in scorers):
-        compile_features_ahead(game)
     found = grade(
         game,
         files.paths,

@@ -9,8 +9,8 @@ import warnings
 from pathlib import Path
 
 
-class CacheFolderWarning(UserWarning):
-    """The chosen folder for machine code is left alone, since others could put theirs into it."""
+class MachineCodeWarning(UserWarning):
+    """Machine code takes longer than it could: it is made in a slower way, or kept elsewhere or nowhere."""
 
 
 def cache_folder() -> Path | None:
@@ -18,7 +18,7 @@ def cache_folder() -> Path | None:
 
     ``GLEM_CACHE_DIR`` if set, else ``NUMBA_CACHE_DIR``, else ``glem/kernels`` under ``XDG_CACHE_HOME`` or
     ``~/.cache``. Where that cannot be written, or where somebody else than the user and root owns it or a folder above
-    it or may write to one, which a :class:`CacheFolderWarning` tells, a folder of the user's own under the system's
+    it or may write to one, which a :class:`MachineCodeWarning` tells, a folder of the user's own under the system's
     temporary one.
 
     Returns
@@ -46,7 +46,7 @@ def cache_folder() -> Path | None:
     warnings.warn(
         f"machine code is kept in {other or 'no folder'}, not in {folder}: {reason}, and glem would run what "
         "others put there; set GLEM_CACHE_DIR to a folder of your own",
-        CacheFolderWarning,
+        MachineCodeWarning,
         stacklevel=2,
     )
     if other is not None:

@@ -14,20 +14,22 @@ Both keep their machine code on disk, in a folder named by a digest of everythin
 is never loaded.
 
 Where the version of numba is known to it, kernels are linked as whole programs
-(:mod:`glem.core.compiling.linking`). Elsewhere, and with ``GLEM_LINKING=0`` in the environment, numba's own dispatcher
-does the work: slower to compile, equal in results.
+(:mod:`glem.core.compiling.linking`). Elsewhere, which a :class:`MachineCodeWarning` says, and with ``GLEM_LINKING=0``
+in the environment, numba compiles in its own way: slower, equal in results.
 
 Generic code that reaches a game's function which numba cannot compile runs as plain Python instead, and
 :class:`PlainRulesWarning` says so once.
 """
 
 import contextlib
+import multiprocessing
 import os
 import re
 import shutil
 import threading
 import time
 import types as python_types
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, overload
@@ -39,8 +41,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
-from glem.core.compiling.cache_folder import cache_folder
-from glem.core.compiling.cache_index import KernelDispatcher
+from glem.core.compiling.cache_folder import MachineCodeWarning, cache_folder
 from glem.core.compiling.code_digest import code_digest, named_globals
 from glem.core.compiling.failures import (
     explain_failures,
@@ -49,19 +50,45 @@ from glem.core.compiling.failures import (
 )
 from glem.core.compiling.forwarding import F, compiled_as, is_primitive, primitive
 
-_LINKING_FITS = {(0, minor) for minor in range(63, 69)}
-"""Versions of numba whose compiler the linking is known to fit."""
+_LINKING_FITS = (0, 63), (0, 68)
+"""First and last version of numba whose compiler the linking is known to fit."""
 
-LINKS = os.environ.get("GLEM_LINKING") != "0" and numba.version_info.short in _LINKING_FITS
+
+def _numbas_own(function: Callable[..., Any], options: dict[str, Any], _kept_in: Any) -> Any:
+    """Leave a kernel to the public interface of numba; nothing of it is kept on disk."""
+    return numba.jit(**options)(function)
+
+
+LINKS = False
 """Whether kernels are linked as whole programs in this process."""
 
-_dispatcher: type[KernelDispatcher] = KernelDispatcher
+_dispatcher: Callable[..., Any] = _numbas_own
 _overload_options: dict[str, Any] = {"forceinline": True}
-if LINKS:
-    from glem.core.compiling.linking import OVERLOAD_OPTIONS, LinkingDispatcher
+_slower_as = ""
+try:
+    # What glem builds on lies deeper than numba's interface: another version may have other names for it.
+    from glem.core.compiling.cache_index import KernelDispatcher
 
-    _dispatcher = LinkingDispatcher
-    _overload_options |= OVERLOAD_OPTIONS
+    KernelDispatcher(_numbas_own, {}, lambda *_: contextlib.nullcontext(False))
+    _dispatcher = KernelDispatcher
+    if os.environ.get("GLEM_LINKING") == "0":
+        pass
+    elif not _LINKING_FITS[0] <= numba.version_info.short <= _LINKING_FITS[1]:
+        _slower_as = "glem links them with {}.{} to {}.{}".format(*_LINKING_FITS[0], *_LINKING_FITS[1])
+    else:
+        from glem.core.compiling.linking import OVERLOAD_OPTIONS, LinkingDispatcher
+
+        LinkingDispatcher(_numbas_own, {}, None)
+        _dispatcher, LINKS = LinkingDispatcher, True
+        _overload_options |= OVERLOAD_OPTIONS
+except (ImportError, AttributeError, TypeError) as _error:
+    _slower_as = str(_error)
+if _slower_as and multiprocessing.parent_process() is None:
+    warnings.warn(
+        f"numba {numba.__version__}: kernels compile more slowly, with equal results: {_slower_as}",
+        MachineCodeWarning,
+        stacklevel=2,
+    )
 
 ONE, ZERO = np.uint64(1), np.uint64(0)
 """What boards of 64 bits are shifted and compared with."""
@@ -129,7 +156,7 @@ def keep_translation(function: Any) -> Any:
 
     It pays for functions that many kernels call, or that call much: the operations of a game.
     """
-    if isinstance(function, KernelDispatcher):
+    if hasattr(function, "keeps_translation"):
         function.keeps_translation = True
     return function
 
@@ -221,11 +248,9 @@ def direct(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     With named tuples that search takes ten times as long as a short call. What was never called is left to numba.
     """
     twin = compiled(function)
-    if isinstance(twin, KernelDispatcher):
-        made = twin.overloads.get(tuple(numba.typeof(each) for each in arguments))
-        if made is not None:
-            return made.entry_point  # type: ignore[no-any-return]
-    return twin
+    overloads = getattr(twin, "overloads", None)
+    made = overloads.get(tuple(numba.typeof(each) for each in arguments)) if overloads else None
+    return twin if made is None else made.entry_point
 
 
 def kept(function: F) -> F:

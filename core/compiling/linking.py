@@ -13,29 +13,21 @@ and processes that need the same at the same time wait for the first of them.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import itertools
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import binding as llvm
 from llvmlite.binding import newpassmanagers
-from numba.core import base, bytecode, compiler, ir, postproc, transforms, typeinfer, types
+from numba.core import bytecode, compiler, typeinfer
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
-from numba.core.inline_closurecall import InlineClosureCallPass
-from numba.core.rewrites.registry import rewrite_registry
-from numba.core.runtime.context import NRTContext
-from numba.core.typed_passes import NativeLowering, NopythonRewrites, NopythonTypeInference
-from numba.core.types import functions
-from numba.core.typing import context
-from numba.stencils.stencil import StencilFunc
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from glem.core.compiling.cache_index import KernelCache, KernelCacheImplementation, KernelDispatcher
 
@@ -233,160 +225,10 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
-_resolve_call: Any = context.BaseContext._resolve_user_function_type
-_find_call_type: Any = functions.BaseFunction.get_call_type
-_count_anew: Any = NRTContext._call_incref_decref
-_process_anew: Any = postproc.PostProcessor.run
-_inline_anew: Any = InlineClosureCallPass.run
-_rewrite_anew: Any = NopythonRewrites.run_pass
-_calls: dict[Any, Any] = {}
-_counted: dict[Any, bool] = {}
-_sizes: dict[str, int] = {}
-
-
-def _is_number(kind: Any) -> bool:
-    return isinstance(kind, types.Number | types.Boolean)
-
-
-def _call_of_numbers(self: Any, function: Any, arguments: Any, named: Any, literals: Any = None) -> Any:
-    """Ask once what an operator or a conversion makes of numbers, not at each place and each round of inference."""
-    return _asked_once(function, arguments, named, lambda: _resolve_call(self, function, arguments, named, literals))
-
-
-def _call_type_of_numbers(self: Any, typing_context: Any, arguments: Any, named: Any) -> Any:
-    """Nor at each place where an operator is translated, which is where numba asks again."""
-    return _asked_once(self, arguments, named, lambda: _find_call_type(self, typing_context, arguments, named))
-
-
-def _asked_once(function: Any, arguments: Any, named: Any, ask: Callable[[], Any]) -> Any:
-    if named or not isinstance(function, types.Function | types.NumberClass) or not all(map(_is_number, arguments)):
-        return ask()
-    key = function, tuple(arguments)
-    found = _calls.get(key)
-    if found is None:
-        found = ask()
-        # An overload's machine code is chosen anew by each resolution.
-        if isinstance(function, types.NumberClass) or function.get_impl_key(found) is function.typing_key:
-            _calls[key] = found
-    return found
-
-
-def _count_references(self: Any, builder: Any, kind: Any, value: Any, function: str) -> None:
-    """Take apart only what may hold counted memory: no tuple of numbers, at each of its assignments."""
-    if _is_counted(self._context.data_model_manager, kind):
-        _count_anew(self, builder, kind, value, function)
-
-
-def _is_counted(models: Any, kind: Any) -> bool:
-    # The way that numba goes for the values: a deferred type does not list its parts otherwise.
-    if kind not in _counted:
-        model = models[kind]
-        _counted[kind] = model.has_nrt_meminfo() or any(_is_counted(models, part) for part, _ in model.traverse(None))
-    return _counted[kind]
-
-
-def _size_in_memory(self: Any, kind: Any) -> int:
-    """Ask LLVM once how large a type is; it reads a module for that."""
-    name = str(kind)
-    if name not in _sizes:
-        _sizes[name] = kind.get_abi_size(self.target_data)
-    return _sizes[name]
-
-
-def _process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Leave out which variables live where a block begins, which numba finds out after each pass.
-
-    Generators need it, and code in object mode, which has numba's own last run (``emit_dels``) before it is lowered.
-    """
-    code = self.func_ir
-    if code.is_generator or emit_dels:
-        _process_anew(self, emit_dels, extend_lifetimes)
-        return
-    code.blocks = transforms.canonicalize_cfg(code.blocks)  # type: ignore[no-untyped-call]
-    code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # type: ignore[no-untyped-call]
-    code.generator_info = None
-
-
-def _variables_in(self: Any, value: Any) -> list[Any]:
-    """List variables in parts of a statement, most of which are variables, names and places in the source."""
-    kind = type(value)
-    if kind is ir.Var:
-        return [value]
-    if kind is str or kind is ir.Loc:
-        return []
-    if isinstance(value, ir.Inst):
-        return list(value.list_vars())  # type: ignore[no-untyped-call]
-    parts = value.values() if kind is dict else value if isinstance(value, list | tuple) else ()
-    return [each for part in parts for each in self._rec_list_vars(part)]
-
-
-def _inline_closures(self: Any) -> None:
-    """Look for nothing to inline where there is no closure, no list that an array is made of, no reduction, no stencil.
-
-    numba notes first where each variable dies, and strikes that out again.
-    """
-    if any(_may_inline(each.value) for block in self.func_ir.blocks.values() for each in block.find_insts(ir.Assign)):
-        _inline_anew(self)
-
-
-def _may_inline(value: Any) -> bool:
-    if isinstance(value, ir.Global | ir.FreeVar):
-        return value.value is functools.reduce or isinstance(value.value, StencilFunc)
-    return isinstance(value, ir.Expr) and value.op in ("make_function", "build_list")
-
-
-def _rewrite(self: Any, state: Any) -> bool:
-    """Rewrite nothing of functions that make no array, by an expression or a call, and index nothing by a text."""
-    kinds = state.typemap
-    makes_array = any(
-        isinstance(statement.value, ir.Expr)
-        and statement.value.op in ("unary", "binop", "call")
-        and isinstance(kinds.get(statement.target.name), types.Array)
-        for block in state.func_ir.blocks.values()
-        for statement in block.find_insts(ir.Assign)
-    )
-    known = all(each.__module__.startswith("numba.") for each in rewrite_registry.rewrites["after-inference"])
-    if makes_array or not known or any(isinstance(each, types.StringLiteral) for each in kinds.values()):
-        return bool(_rewrite_anew(self, state))
-    return True
-
-
-_LEANER: tuple[tuple[Any, str, Any], ...] = (
-    (context.BaseContext, "_resolve_user_function_type", _call_of_numbers),
-    (functions.BaseFunction, "get_call_type", _call_type_of_numbers),
-    (NRTContext, "_call_incref_decref", _count_references),
-    (base.BaseContext, "get_abi_sizeof", _size_in_memory),
-    (postproc.PostProcessor, "run", _process),
-    (ir.Inst, "_rec_list_vars", _variables_in),
-    (InlineClosureCallPass, "run", _inline_closures),
-    (NopythonRewrites, "run_pass", _rewrite),
-)
-"""Functions of numba's that do more than is needed, and what stands in for them: the same results by less work."""
-
-
-@contextlib.contextmanager
-def _leaner_numba() -> Iterator[None]:
-    """Let the leaner functions stand in while this thread compiles; numba's lock keeps others from it."""
-    require_global_compiler_lock()
-    before = [(owner, name, getattr(owner, name)) for owner, name, _ in _LEANER]
-    for owner, name, leaner in _LEANER:
-        setattr(owner, name, leaner)
-    try:
-        yield
-    finally:
-        for owner, name, function in before:
-            setattr(owner, name, function)
-
-
 class _LinkingCompiler(compiler.CompilerBase):  # type: ignore[misc]
     """numba's compiler with another last step."""
 
     lowering: type[NativeLowering]
-
-    def compile_extra(self, func: Any) -> Any:
-        """See numba's."""
-        with _leaner_numba():
-            return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
         builder = compiler.DefaultPassBuilder

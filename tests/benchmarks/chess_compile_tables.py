@@ -2,7 +2,7 @@
 
 ``python -m tests.benchmarks.chess_compile_tables`` runs ``glem grade chess`` on one player's games of
 ``../shared/data/chess`` and ``glem engine chess`` up to its first move, each with an empty kernel cache, the engine
-also with what the grading has left, and both again. Wall seconds, and processor seconds, those of a second process too.
+also with what the grading has left, and both again. Wall seconds, and processor seconds.
 The imports of numba and the rest are part of them. Python keeps byte code here, whatever the environment says: without
 it each process would translate glem's own sources anew, 0.15 s of it.
 """

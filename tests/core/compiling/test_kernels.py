@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.compiling import kernels
-from glem.core.compiling.cache_folder import CacheFolderWarning
+from glem.core.compiling.cache_folder import MachineCodeWarning
 from glem.core.compiling.code_digest import plain
 from glem.core.compiling.failures import UncompilableError
 from glem.core.compiling.kernels import compiled, inlined, leading_zeros, mix, pdep, pext, popcount, trailing_zeros
@@ -218,7 +218,7 @@ def test_a_cache_folder_that_others_may_change_is_left_alone(tmp_path, monkeypat
     monkeypatch.setattr(Path, "lstat", lstat_of_others)
     monkeypatch.setenv(variable, str(chosen))
     before = sorted(tmp_path.rglob("*"))
-    with pytest.warns(CacheFolderWarning, match="above.*(belongs to user 12345|everybody may write)"):
+    with pytest.warns(MachineCodeWarning, match="above.*(belongs to user 12345|everybody may write)"):
         found = kernels.cache_folder()
     assert found is not None
     assert found.parent == tmp_path
@@ -232,7 +232,7 @@ def test_a_cache_folder_below_a_sticky_one_is_trusted(tmp_path, monkeypatch):
     monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "own"))
     assert kernels.cache_folder() == tmp_path / "own"
     (tmp_path / "own").chmod(0o1777)
-    with pytest.warns(CacheFolderWarning, match="everybody may write"):
+    with pytest.warns(MachineCodeWarning, match="everybody may write"):
         assert kernels.cache_folder() != tmp_path / "own"
 
 

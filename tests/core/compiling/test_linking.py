@@ -1,32 +1,19 @@
 """Kernels that link what they call: one module, whatever the way to a function."""
 
-import itertools
 import os
 import pickle
 import subprocess
 import sys
-from functools import reduce
-from operator import add, and_, eq, lshift, lt, mul, sub, truediv
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
-from numba.core import types
-from numba.core.compiler import run_frontend
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.errors import TypingError
-from numba.core.postproc import PostProcessor, VariableLifetime
-from numba.core.registry import cpu_target
-from numba.core.typed_passes import IRLegalization
-from numba.experimental.jitclass.decorators import jitclass
 from numba.extending import overload
 
 from glem.core.compiling.code_digest import plain
 from glem.core.compiling.kernels import LINKS, compiled, kept, kernel
-from glem.core.search.negascout import negascout
-from glem.games.chess.rules.generation import legal_moves
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
@@ -117,7 +104,7 @@ def in_processes(folder: Path, *programs: str, **environment: str) -> list[list[
     """Words that programs print which share a cache folder, one process after the other."""
     begin = "import numpy as np\nimport numba\n"
     names = "fibonacci_of_both, tripled, tripled_and_one, tripled_and_two"
-    imports = f"from glem.core.compiling.kernels import LINKS, compiled\nfrom {__name__} import {names}\n"
+    imports = f"from glem.core.compiling.kernels import LINKS, compiled; from {__name__} import {names}\n"
     return [
         subprocess.check_output(
             [sys.executable, "-c", begin + program.replace("BEGIN\n", imports)],
@@ -153,21 +140,35 @@ def test_no_two_processes_number_functions_alike(tmp_path: Path) -> None:
     assert min(abs(one - other) for place, one in enumerate(numbers) for other in numbers[:place]) > 1_000_000
 
 
-@pytest.mark.repeats  # .ci/run has a step without linking
 @pytest.mark.parametrize(
-    ("before", "linking"), [("", "0"), ("numba.version_info = numba.version_info._replace(short=(9, 9))\n", "1")]
+    ("before", "linking", "says", "keeps"),
+    [
+        pytest.param("", "0", False, True, marks=pytest.mark.repeats),  # .ci/run has a step without linking
+        ("numba.version_info = numba.version_info._replace(short=(9, 9))", "1", True, True),
+        ("import numba.core.typed_passes as part; del part.NopythonTypeInference", "1", True, True),
+        ("import numba.core.caching as part; del part.CompileResultCacheImpl", "1", True, False),
+        pytest.param(
+            "import numba.core.registry as part; part.Other = part.__dict__.pop('CPUDispatcher')",
+            *("0", True, False),
+            marks=pytest.mark.repeats,  # as the one before
+        ),
+    ],
 )
-def test_without_linking_numba_itself_compiles_the_same_and_keeps_it(before: str, linking: str, tmp_path: Path) -> None:
+def test_without_linking_numba_compiles_the_same_and_one_line_says_so(
+    before: str, linking: str, says: bool, keeps: bool, tmp_path: Path
+) -> None:
     program = (
-        f"{before}BEGIN\nboth, one = compiled(fibonacci_of_both), compiled(tripled_and_one)\n"
+        f"{before}\nimport warnings\nwith warnings.catch_warnings(record=True) as caught:\n    BEGIN\n"
+        "both, one = compiled(fibonacci_of_both), compiled(tripled_and_one)\n"
         "print(LINKS, both(np.int64(12), np.int64(13)), one(np.int64(5)))\n"
         "print(*(sum(each.stats.cache_hits.values()) for each in (both, one)))\n"
+        "print(*(str(each.message).startswith(f'numba {numba.__version__}: ') for each in caught))\n"
     )
     # What is linked finds its way into no other kernel: numba itself could not link it.
     assert in_processes(tmp_path, "BEGIN\nprint(compiled(tripled)(np.int64(5)))\n", GLEM_LINKING="1") == [["15"]]
+    line, hits = ["True"] * says, "1" if keeps else "0"
     assert in_processes(tmp_path, program, program, GLEM_LINKING=linking) == [
-        ["False", "377", "16", "0", "0"],
-        ["False", "377", "16", "1", "1"],
+        ["False", "377", "16", each, each, *line] for each in ("0", hits)
     ]
 
 
@@ -297,110 +298,6 @@ def test_functions_that_call_each_other() -> None:
     assert [compiled(parity)(value) for value in range(5)] == [0, 1, 0, 1, 0]
 
 
-@linking
-@pytest.mark.parametrize("function", [fibonacci, of_both_kinds, negascout, legal_moves, plain(sum_of)])
-def test_leaner_functions_say_what_numbas_do(function: Any) -> None:
-    from glem.core.compiling.linking import _leaner_numba
-
-    found = run_frontend(function)
-    statements = [statement for block in found.blocks.values() for statement in block.body]
-    variables = [[each.name for each in statement.list_vars()] for statement in statements]
-    lifetime = VariableLifetime(found.blocks)
-    with global_compiler_lock, _leaner_numba():
-        assert variables == [[each.name for each in statement.list_vars()] for statement in statements]
-        PostProcessor(found).run()
-    assert found.variable_lifetime.deadmaps == lifetime.deadmaps
-
-
-@linking
-def test_calls_of_numbers_are_typed_as_by_numba() -> None:
-    from glem.core.compiling.linking import _leaner_numba
-
-    context = cpu_target.typing_context
-    context.refresh()  # type: ignore[no-untyped-call]
-    numbers = (types.int64, types.uint64, types.uint8, types.int32, types.float32, types.float64, types.boolean)
-    calls = [
-        *((operation, pair) for operation in (add, sub, mul, truediv, and_, lshift, lt, eq)
-          for pair in itertools.product(numbers, (*numbers, types.literal(3)))),
-        *((types.NumberClass(kind), (other,)) for kind in numbers for other in numbers),
-    ]  # fmt: skip
-
-    def typed(function: Any, arguments: Any) -> Any:
-        known = context.resolve_value_type(function) if callable(function) else function
-        try:
-            found = context.resolve_function_type(known, arguments, {})
-        except TypingError:
-            return None
-        # The second is asked when an operator is translated, also with a list.
-        return found, callable(function) and known.get_call_type(context, [*arguments], {})
-
-    expected = [typed(*call) for call in calls]
-    with global_compiler_lock, _leaner_numba():
-        assert [typed(*call) for call in calls] == expected
-        assert [typed(*call) for call in calls] == expected
-    assert sum(each is not None for each in expected) > len(calls) // 2
-
-
-def reduced(values: Any) -> Any:
-    return reduce(lambda one, other: one + other, values)
-
-
-def closed_over(value: Any) -> Any:
-    def added(other: Any) -> Any:
-        return value + other
-
-    return added(value) * value
-
-
-def arrays_made(value: Any) -> Any:
-    return np.array([value + each for each in range(3)]).sum() + np.array([value, value])[1]
-
-
-def array_expression(values: Any) -> Any:
-    return (values * 2 + values)[1]
-
-
-def of_a_record(records: Any) -> Any:
-    return records[0]["second"]
-
-
-@linking
-@pytest.mark.parametrize(
-    ("function", "argument"),
-    [
-        (plain(mixed), 5),
-        (arrays_made, 5),
-        (array_expression, np.arange(3)),
-        (closed_over, 5),
-        (of_a_record, np.array([(1, 2.5)], [("first", np.int64), ("second", np.float64)])),
-        (reduced, np.arange(4)),
-    ],
-)
-def test_what_numba_inlines_and_rewrites_is_inlined_and_rewritten(
-    function: Any, argument: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from glem.core.compiling.linking import _leaner_numba
-
-    lowered: list[list[str]] = []
-    legalize = IRLegalization.run_pass
-
-    def noting(self: Any, state: Any) -> bool:
-        if state.func_id.func is function:
-            # Not their text: what is inlined has names and labels that differ each time.
-            values = [
-                (each, getattr(each, "value", None)) for block in state.func_ir.blocks.values() for each in block.body
-            ]
-            lowered.append([f"{type(each).__name__} {getattr(value, 'op', type(value))}" for each, value in values])
-        return bool(legalize(self, state))
-
-    monkeypatch.setattr(IRLegalization, "run_pass", noting)
-    with global_compiler_lock, _leaner_numba():
-        assert numba.njit(function)(argument) == function(argument)
-    assert numba.njit(function)(argument) == function(argument)
-    own, others = lowered
-    assert own == others
-
-
 @kernel
 def sum_of_views(parts: Any, value: Any) -> Any:
     total = value
@@ -408,37 +305,6 @@ def sum_of_views(parts: Any, value: Any) -> Any:
         kept = (value, (parts[0][place:], place))
         total += kept[1][0].sum() + kept[1][1]
     return total
-
-
-link = numba.deferred_type()
-
-
-class _Link:
-    def __init__(self, value: Any, following: Any) -> None:
-        self.value = value
-        self.next = following
-
-
-Link: Any = jitclass([("value", types.int64), ("next", numba.optional(link))])(_Link)
-link.define(Link.class_type.instance_type)
-
-
-@kernel
-def sum_of_links(count: Any) -> Any:
-    first = Link(0, None)
-    for value in range(1, count):
-        first = Link(value, first)
-    total = 0
-    while True:
-        total += first.value
-        following = first.next
-        if following is None:
-            return total
-        first = following
-
-
-def test_memory_is_counted_where_its_type_is_deferred() -> None:
-    assert sum_of_links(5) == 10
 
 
 def test_memory_is_counted_where_it_lies_in_tuples() -> None:
