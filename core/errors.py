@@ -25,6 +25,10 @@ class ConformanceError(GlemError):
     """A plugin breaks a promise of the interface; the text shows the position."""
 
 
+class GlemWarning(UserWarning):
+    """Base of every warning that glem gives; commands show it as one line."""
+
+
 @contextlib.contextmanager
 def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
     """Turn whatever goes wrong while something of a stranger is read into a :class:`BadInputError` that names it.

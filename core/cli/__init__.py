@@ -11,9 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from glem.core.cli.display import add_verbosity, printable_output, tell
-from glem.core.compiling.cache_folder import MachineCodeWarning
-from glem.core.compiling.plain_python import PlainRulesWarning
-from glem.core.errors import GlemError, __version__
+from glem.core.errors import GlemError, GlemWarning, __version__
 
 _TASKS = {
     "Learn from games and positions": {
@@ -135,7 +133,7 @@ def _short_warnings() -> Iterator[None]:
         show_others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **named: Any) -> None:
-            if issubclass(category, PlainRulesWarning | MachineCodeWarning):
+            if issubclass(category, GlemWarning):
                 tell(f"glem: warning: {message}")
             else:
                 show_others(message, category, *place, **named)

@@ -8,8 +8,10 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from glem.core.errors import GlemWarning
 
-class MachineCodeWarning(UserWarning):
+
+class MachineCodeWarning(GlemWarning):
     """Machine code takes longer than it could: it is made in a slower way, or kept elsewhere or nowhere."""
 
 

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
+from glem.core.errors import GlemWarning
+
 PlainReason = tuple[str, str]
 """Whose functions run as plain Python, and why."""
 
@@ -18,7 +20,7 @@ _lock = threading.Lock()
 _collectors: list[list[PlainReason]] = []
 
 
-class PlainRulesWarning(UserWarning):
+class PlainRulesWarning(GlemWarning):
     """Functions of a game run as plain Python, slowly, because numba cannot compile one of them."""
 
 

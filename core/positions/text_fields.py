@@ -184,10 +184,13 @@ class TableFormat:
         What is looked for, to the names that it goes by, in lower case.
     required
         What must be there.
+    one_of
+        Things of which one must be there at least.
     """
 
     columns: Mapping[str, tuple[str, ...]]
     required: Sequence[str]
+    one_of: Sequence[str] = ()
 
     def recognizes(self, head: bytes) -> bool:
         """Whether the first bytes of a file look like such a table."""
@@ -214,8 +217,10 @@ class TableFormat:
                 raise BadInputError(f"the header {header[:80]!a} has {len(found)} columns for the {thing}")
             if found:
                 columns[thing] = found[0]
-            elif thing in self.required:
-                raise BadInputError(f"the header {header[:80]!a} names no {thing}; expected one of: {', '.join(known)}")
+        for things in filter(None, (*((thing,) for thing in self.required), self.one_of)):
+            if columns.keys().isdisjoint(things):
+                right = ", ".join(name for thing in things for name in self.columns[thing])
+                raise BadInputError(f"the header {header[:80]!a} names no {things[0]}; expected one of: {right}")
         return delimiter, columns
 
     def blocks(self, path: Path, *, lines: int, max_bytes: int) -> Iterator[Table]:

@@ -275,7 +275,7 @@ def _of_game(game: Game, records: GameRecords, played: Replay, index: int, plies
 
 def _from_positions(game: Game, path: Path, name: str, _plies: int | None, skip_bad: bool) -> _Found:
     number = 0
-    for part in read_scored_positions(game, path, format=name, skip_bad=skip_bad):
+    for part in read_scored_positions(game, path, format=name, skip_bad=skip_bad, unscored=True):
         if part.problems:
             yield _Bad(part.problems[0], len(part.problems))
         for row in range(len(part.label)):

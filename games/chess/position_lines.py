@@ -11,16 +11,18 @@ of an EPD operation. Blanks, ``| ; , [ ] ( ) { }`` and quotes stand between fiel
 ========================================= ================================================
 
 Which field it is, and whether numbers run from 0 to 1 or from -1 to 1, is found by the first lines of each file: the
-field that is a result in most of them. Results like ``1-0`` are White's. Numbers may be White's or the mover's: where
-Black is to move and one side is ahead by a piece, White's results go with White's material, the mover's against it.
-Tables (CSV, TSV, Parquet) have a header and such columns.
+field that is a result in most of them, a text like ``1-0`` before a number. A number that is the same in all of them is
+none, nor are the operands of EPD's own operations, such as ``hmvc`` and ``dm``. Texts are White's results. Numbers may
+be White's or the mover's: where Black is to move and one side is ahead by a piece, White's results go with White's
+material, the mover's against it. Tables (CSV, TSV, Parquet) have a header and such columns.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
@@ -33,7 +35,7 @@ from numpy.typing import NDArray
 from glem.core.compiling import characters as char
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import compiled
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemWarning
 from glem.core.files.packed import LineBlock, bare_suffix, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
@@ -43,9 +45,11 @@ from glem.games.chess.fen import GOOD, REASONS, SEPARATORS, field_end, read_fen,
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text, score_of_result
 from glem.games.chess.rules.position import Position
 
+_RESULTS = ("result", "wdl", "outcome", "label")
 TABLE = TableFormat(
-    {"position": ("fen", "epd", "position"), "result": ("result", "wdl", "outcome", "label")},
-    required=("position", "result"),
+    {"position": ("fen", "epd", "position"), **{name: (name,) for name in _RESULTS}},
+    required=("position",),
+    one_of=_RESULTS,
 )
 
 WHITE, MOVER = "white", "mover"
@@ -68,7 +72,16 @@ _FEN = re.compile(
     rb"(?:[1-8PNBRQKpnbrqk~]+/){7}[1-8PNBRQKpnbrqk~]+[ \t]+[wb][ \t]+(?:-|[A-Ka-kQq]{1,4})[ \t]+(?:-|[a-h][1-8])"
     rb"(?:[ \t]+\d{1,6}[ \t]+\d{1,6}(?=[\s|;,\[\](){}\"]|$))?"
 )
-_PARTS = {_FIRST: "the field before the FEN", _LAST: "the last field", _COLUMN: "a column", _NOWHERE: "none"}
+_PARTS = {_FIRST: "the field before the FEN", _LAST: "the last field", _NOWHERE: "none"}
+_OPERATION = re.compile(rb'(?:"[^"]*"?|[^;|"])+')
+_STANDARD_OPCODES = frozenset(
+    b"acd acn acs am bm ce dm draw_accept draw_claim draw_offer draw_reject eco fmvn hmvc id nic noop pm pv rc resign "
+    b"sm tcgs tcri tcsi".split()
+)
+"""Those of EPD (PGN standard, section 16.2.5) but the ones for comments and variables, which may be results."""
+_FREE_OPCODE = re.compile(rb"[cv][0-9]")
+_Place = tuple[int, bytes]
+"""Where a result stands, and the name of its operation or column."""
 
 
 @define(frozen=True)
@@ -80,13 +93,15 @@ class Custom:
     place
         Number of the field behind the FEN, from 0, or one of the places above.
     operation
-        Name of the operation whose operand it is.
+        Name of the operation whose operand it is, or of the column.
     least
         What a lost game is as a number: 0 or -1.
     view
         Whose results numbers are.
     how
-        How the view was found, for people.
+        How the view was found, or why there is no place, for people.
+    is_doubtful
+        Whether the view is a guess.
     """
 
     place: int
@@ -94,13 +109,16 @@ class Custom:
     least: int = 0
     view: str = WHITE
     how: str = ""
+    is_doubtful: bool = False
 
     def __str__(self) -> str:
-        if self.place == _OPERAND:
-            part = f"operation {self.operation.decode('ascii', 'replace')}"
-        else:
-            part = _PARTS.get(self.place, f"field {self.place + 1} behind the FEN")
-        return f"result: {part}{self.how}"
+        return f"result: {_part_at(self.place, self.operation)}{self.how}"
+
+
+def _part_at(place: int, name: bytes) -> str:
+    if place in (_OPERAND, _COLUMN):
+        return f"{'operation' if place == _OPERAND else 'column'} {name.decode('ascii', 'replace')}"
+    return _PARTS.get(place, f"field {place + 1} behind the FEN")
 
 
 def _value_at(data: Any, at: int, end: int) -> tuple[float, int]:
@@ -231,39 +249,79 @@ class _Read:
         return np.where(good, np.where(turned, -value, value) + 0.0, np.nan).astype(np.float32)
 
 
-def _is_result(field: bytes) -> bool:
+def _result_of(field: bytes) -> tuple[int, float] | None:
+    """Kind and value of a field; None where it is no result."""
     if re.fullmatch(rb"[+-]?(?:1(?:\.0*)?|0?\.50*|0(?:\.0*)?)", field):
-        return True
-    return not np.isnan(score_of_result(field.decode("utf-8", "replace")))
+        return _NUMBER, float(field) + 0.0
+    score = score_of_result(field.decode("utf-8", "replace"))
+    return None if np.isnan(score) else (_TEXT, score)
 
 
-def _places_of(line: bytes) -> Counter[tuple[int, bytes]] | None:
-    """Places of a line where a result stands; None where there is no FEN."""
+def _results_of(line: bytes) -> dict[_Place, tuple[int, float]] | None:
+    """Results in a line by their places; None where there is no FEN."""
     found = _FEN.search(line)
     if found is None:
         return None
-    places: Counter[tuple[int, bytes]] = Counter()
-    before, behind = _FIELD.findall(line[: found.start()]), _FIELD.findall(line[found.end() :])
-    for name, operand in pairwise(behind):
-        if re.fullmatch(rb"[A-Za-z]\w*", name) and _is_result(operand):
-            places[_OPERAND, name] = 1
-    for number, field in enumerate(behind[:_MOST_FIELDS]):
-        if _is_result(field):
-            places[number, b""] = 1
-    if behind and _is_result(behind[-1]):
-        places[_LAST, b""] = 1
-    if len(before) == 1 and _is_result(before[0]):
-        places[_FIRST, b""] = 1
-    return places
+    before, behind = _FIELD.findall(line[: found.start()]), list[bytes]()
+    for operation in _OPERATION.findall(line[found.end() :]):
+        fields = _FIELD.findall(operation)
+        own = 0
+        if fields and fields[0] in _STANDARD_OPCODES:
+            own = next((at for at, field in enumerate(fields) if _FREE_OPCODE.fullmatch(field)), len(fields))
+        # Operands of the standard keep their numbers and are no results.
+        behind += [b""] * own + fields[own:]
+    places = [((_OPERAND, name), operand) for name, operand in pairwise(behind) if re.fullmatch(rb"[A-Za-z]\w*", name)]
+    places += [((number, b""), field) for number, field in enumerate(behind[:_MOST_FIELDS])]
+    places += [((_LAST, b""), field) for field in behind[-1:]]
+    places += [((_FIRST, b""), field) for field in before if len(before) == 1]
+    return {place: result for place, field in places if (result := _result_of(field)) is not None}
 
 
-def _place_in(lines: Sequence[bytes]) -> tuple[int, bytes]:
-    """Find the place that has a result in most lines: an operation, else the first field, the last, any other."""
-    found = [places for line in lines if (places := _places_of(line)) is not None]
-    counts = sum(found, Counter[tuple[int, bytes]]())
+def _is_constant_number(results: Sequence[tuple[int, float]]) -> bool:
+    return len(results) > 1 and len(set(results)) == 1 and results[0][0] == _NUMBER
+
+
+def _place_among(results: Mapping[_Place, Sequence[tuple[int, float]]], lines: int, *, constant: bool) -> Custom:
+    """Choose the place of the result: texts before numbers, then an operation, the first field, the last, any other.
+
+    Parameters
+    ----------
+    results
+        Kinds and values that stand at each place.
+    lines
+        Of so many lines half must have a text at the place, or two thirds a number.
+    constant
+        Whether a number that never varies will do where nothing else is found.
+    """
     order = {_OPERAND: 4, _FIRST: 3, 0: 2, _LAST: 1}
-    best = max(counts, key=lambda place: (counts[place], order.get(place[0], 0)), default=(_NOWHERE, b""))
-    return best if 2 * counts[best] > len(found) else (_NOWHERE, b"")
+
+    def is_text(place: _Place) -> bool:
+        return 2 * sum(kind == _TEXT for kind, _ in results[place]) > len(results[place])
+
+    def rank(place: _Place) -> tuple[bool, bool, int, int]:
+        found = results[place]
+        return not _is_constant_number(found), is_text(place), len(found), order.get(place[0], 0)
+
+    often = [place for place, found in results.items() if len(found) >= lines / (2 if is_text(place) else 1.5)]
+    best = max(often, key=rank, default=None)
+    if best is None:
+        return Custom(_NOWHERE)
+    if constant or not _is_constant_number(results[best]):
+        return Custom(*best)
+    count, value = len(results[best]), results[best][0][1]
+    why = f", though {_part_at(*best)} is {value:g} in all of {count:,} lines: --format positions-white takes even that"
+    return Custom(_NOWHERE, how=why)
+
+
+def _place_in(lines: Iterable[bytes], *, constant: bool = False) -> Custom:
+    """Find the place that has a result in most lines."""
+    results, count = defaultdict[_Place, list[tuple[int, float]]](list), 0
+    for line in lines:
+        places = _results_of(line)
+        count += places is not None
+        for place, result in (places or {}).items():
+            results[place].append(result)
+    return _place_among(results, count, constant=constant)
 
 
 def _with_scale_and_view(found: _Read, custom: Custom, view: str | None) -> Custom:
@@ -281,38 +339,52 @@ def _with_scale_and_view(found: _Read, custom: Custom, view: str | None) -> Cust
     telling = (columns.turn == 1) & (np.abs(material) >= _AHEAD) & (result != 0)
     agree, count = int((np.sign(material) == np.sign(result))[telling].sum()), int(telling.sum())
     view, known = WHITE, f"White's with {agree} of"
-    if 2 * agree < count - _SURE * np.sqrt(count):
-        view, known = MOVER, f"the mover's, White's with {agree} of"
-    elif 2 * agree <= count + _SURE * np.sqrt(count):
+    is_doubtful = abs(2 * agree - count) <= _SURE * np.sqrt(count)
+    if is_doubtful:
         known = f"taken for White's, theirs in {agree} of"
+    elif 2 * agree < count:
+        view, known = MOVER, f"the mover's, White's with {agree} of"
     how = f", {scale}, {known} {count:,} positions where Black is to move and a side is ahead"
-    return evolve(custom, least=least, view=view, how=how)
+    # Where White alone is to move, both views are one.
+    matters = bool(((columns.turn == 1) & (result != 0)).any())
+    return evolve(custom, least=least, view=view, how=how, is_doubtful=is_doubtful and matters)
 
 
-def _custom_of(game: Game, lines: Spans, results: Spans | None, view: str | None) -> Custom:
-    few = zip(lines.starts[:_SHOWN_LINES].tolist(), lines.ends[:_SHOWN_LINES].tolist(), strict=True)
-    place, operation = _COLUMN, b""
-    if results is None:
-        texts = [lines.data[start:end].tobytes() for start, end in few]
-        place, operation = _place_in([text for text in texts if text.strip() and text[:1] not in b"#%"])
-    custom = Custom(place, operation)
+def _custom_of(game: Game, lines: Spans, columns: Mapping[str, Spans], view: str | None) -> Custom:
+    # A file may be sorted by its results.
+    some = slice(None, None, max(len(lines.starts) // _SHOWN_LINES, 1))
+    few = lines.some(some)
+    if columns:
+        results: dict[_Place, list[tuple[int, float]]] = {}
+        for name, spans in columns.items():
+            found = _Read.of(game, few, spans.some(some), Custom(_COLUMN, name.encode()))
+            is_one = found.kinds > 0
+            pairs = zip(found.kinds[is_one].tolist(), found.values[is_one].tolist(), strict=True)
+            results[_COLUMN, name.encode()] = list(pairs)
+        custom = _place_among(results, 0, constant=view is not None)
+    else:
+        texts = (few.data[start:end].tobytes() for start, end in zip(few.starts, few.ends, strict=True))
+        custom = _place_in(
+            (text for text in texts if text.strip() and text[:1] not in b"#%"), constant=view is not None
+        )
     first = slice(_SAMPLE)
-    sample = None if results is None else results.some(first)
-    return _with_scale_and_view(_Read.of(game, lines.some(first), sample, custom), custom, view)
+    column = columns[custom.operation.decode()].some(first) if custom.place == _COLUMN else None
+    return _with_scale_and_view(_Read.of(game, lines.some(first), column, custom), custom, view)
 
 
-def _blocks(path: Path, lines: int, max_bytes: int) -> Iterator[tuple[LineBlock, Spans, Spans | None]]:
-    """Read the lines of a file, the spans of their positions, and those of their results where columns tell them."""
+def _blocks(path: Path, lines: int, max_bytes: int) -> Iterator[tuple[LineBlock, Spans, Mapping[str, Spans]]]:
+    """Read the lines of a file, the spans of their positions, and columns that may be their results."""
     suffix, head = bare_suffix(path), b""
     if suffix != ".parquet":
         first = next(iter(line_blocks(path, lines=1, max_bytes=max_bytes)), None)
         head = b"" if first is None else first.text(0).encode()
     if suffix == ".parquet" or TABLE.recognizes(head):
         for table in TABLE.blocks(path, lines=lines, max_bytes=max_bytes):
-            yield table.rows, table.column("position"), table.column("result")
+            columns = {name: table.column(name) for name in table.columns if name in _RESULTS}
+            yield table.rows, table.column("position"), columns
         return
     for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
-        yield block, lines_of(block), None
+        yield block, lines_of(block), {}
 
 
 def read_position_lines(
@@ -361,14 +433,18 @@ def _parts(
     game: Game, path: Path, skip_bad: bool, lines: int, max_bytes: int, view: str | None, unscored: bool
 ) -> Iterator[ScoredPositions]:
     custom = None
-    for block, positions, results in _blocks(path, lines, max_bytes):
+    for block, positions, columns in _blocks(path, lines, max_bytes):
         if custom is None:
-            custom = _custom_of(game, positions, results, view)
+            custom = _custom_of(game, positions, columns, view)
             if custom.place == _NOWHERE and not unscored:
                 raise BadInputError(
                     f"{path}: no field of the first lines is a result (1-0, 1/2-1/2, 0-1, or a number from 0 or -1 to "
-                    f"1); the first: {block.text(0)[:100]!r}"
+                    f"1){custom.how}; the first: {block.text(0)[:100]!r}"
                 )
+            if custom.is_doubtful and not unscored:
+                doubt = f"{path}: {custom}; --format positions-white or positions-mover says whose numbers are"
+                warnings.warn(doubt, GlemWarning, stacklevel=2)
+        results = columns[custom.operation.decode()] if custom.place == _COLUMN else None
         found = _Read.of(game, positions, results, custom)
         labels = found.labels(custom)
         blank = found.state == _NO_LINE
@@ -398,4 +474,4 @@ def recognizes(head: bytes) -> bool:
         return True
     lines = [line for line in islice(head.split(b"\n"), _HEAD_LINES) if line.strip() and line[:1] not in b"#%"]
     whole = lines[:-1] if len(lines) > 1 and not head.endswith(b"\n") else lines
-    return bool(whole) and _place_in(whole)[0] != _NOWHERE
+    return bool(whole) and _place_in(whole).place != _NOWHERE

@@ -177,7 +177,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("mine.py").write_text(FUNCTION)
     Path("first.json").write_text('{"pawn": 100, "pieces": [300, 500]}')
     board = "4k3/pppp4/8/8/8/8/{}/4K3 {} - - 0 1 [{}]\n"
-    sides = [("PPPPPP2", "w", 1.0), ("PP6", "w", 0.0), ("PPPP4", "b", 0.5), ("PP2N3", "w", 1.0), ("PPP2R2", "b", 0.0)]
+    sides = [("PPPPPP2", "w", 1.0), ("PP6", "w", 0.0), ("PPPP4", "b", 0.5), ("PP2N3", "w", 1.0), ("PPP2R2", "b", 0.5)]
     sides += [("PPPPPP2", "w", 0.5), ("PP6", "w", 0.5), ("PPPP4", "b", 1.0), ("PP2N3", "w", 0.5), ("PPP2R2", "b", 1.0)]
     Path("lines.epd").write_text("".join(board.format(*side) for side in sides * 30))
     return tmp_path

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from glem.core.cli import command_group
 from glem.core.cli.game_choice import choose_game
 from glem.core.compiling.columns import position_at
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemWarning
 from glem.core.game.records import ScoredPositions
 from glem.core.positions.reading import ReadingNotes, read_scored_positions, stream_scored
 from glem.core.positions.selection.reading import FileSummary, read_selected
@@ -81,6 +81,14 @@ CUSTOMS: dict[str, tuple[Callable[[str, str], str], str]] = {
         lambda fen, result: f"{fen} [{mover_number(fen, result)}]",
         "field 1 behind the FEN, 0 to 1, the mo",
     ),
+    "a standard operation of numbers": (
+        lambda fen, result: f'{" ".join(fen.split()[:4])} hmvc 0; ce {len(fen) % 2}; c9 "{result}";',
+        "operation c9",
+    ),
+    "no semicolon": (lambda fen, result: f'{" ".join(fen.split()[:4])} hmvc 0 c9 "{result}"', "operation c9"),
+    "a constant number before a text": (lambda fen, result: f"{fen} | 1 | {result} | 0.5", "field 2 behind the FEN"),
+    "numbers before a text": (lambda fen, result: f"{fen} | {len(fen) % 2} | {result}", "the last field"),
+    "a constant number before a number": (lambda fen, result: f"{fen} [1] {NUMBERS[result]}", "the last field, 0 to 1"),
     "people's halves": (lambda fen, result: f'{fen}, "{result.replace("1/2", "½")}"', "field 1 behind the FEN"),
 }
 
@@ -91,7 +99,7 @@ def test_customs_are_found(custom: str, tmp_path: Path, games: list[tuple[str, s
     path = tmp_path / "lines.epd"
     path.write_text("# a comment\n\n" + "".join(f"{write(fen, result)}\r\n" for fen, result in games), encoding="utf-8")
     parts = read(path)
-    check(parts, [(" ".join(fen.split()[:4]) if custom == "an operation" else fen, result) for fen, result in games])
+    check(parts, [(" ".join(fen.split()[:4]) if "operation" in told else fen, result) for fen, result in games])
     assert parts[0].remark.startswith(f"lines.epd: result: {told}")
 
 
@@ -99,11 +107,13 @@ def test_customs_are_found(custom: str, tmp_path: Path, games: list[tuple[str, s
 def test_tables(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
     path = tmp_path / f"table{suffix}"
     if suffix == ".parquet":
-        columns = {"n": [1] * len(games), "wdl": [float(NUMBERS[result]) for _, result in games]}
+        columns = {"label": [1] * len(games), "wdl": [float(NUMBERS[result]) for _, result in games]}
         pq.write_table(pa.table({**columns, "fen": [fen for fen, _ in games]}), path)
     else:
         mark = "\t" if suffix == ".tsv" else ","
-        text = f'FEN{mark}"Result"\n' + "".join(f'"{fen}"{mark}{result}\n' for fen, result in games)
+        text = f'FEN{mark}wdl{mark}"Result"\n' + "".join(
+            f'"{fen}"{mark}{len(fen) % 2}{mark}{result}\n' for fen, result in games
+        )
         open_ = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
         with open_(path, "wt") as file:
             file.write(text)
@@ -135,11 +145,54 @@ def test_what_is_left_out_is_counted_and_bounded(tmp_path: Path):
 def test_formats_tell_whose_numbers_are(tmp_path: Path):
     path = tmp_path / "few.txt"
     path.write_text("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1 [1.0]\n")
-    for name, expected in (("positions", -1), ("positions-white", -1), ("positions-mover", 1)):
+    for name, expected in (("positions-white", -1), ("positions-mover", 1)):
         (part,) = read(path, name)
         assert part.label.tolist() == [expected]
-    (part,) = read(path)
-    assert "taken for White's" in part.remark
+    for guessed in (None, "positions"):
+        with pytest.warns(GlemWarning, match=r"few\.txt: .* taken for White's, theirs in 1 of 1 positions .* --format"):
+            (part,) = read(path, guessed)
+        assert part.label.tolist() == [-1]
+        assert "taken for White's" in part.remark
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ('{fen} bm Ra8#; dm 1; id "m.001";', "no field of the first lines is a result"),
+        ('{fen} id "mate 1-0"; fmvn {bit};', "no field of the first lines is a result"),
+        ("{fen} | 1 | 31", "though field 1 behind the FEN is 1 in all of 400 lines: --format positions-white"),
+        ("fen,result\n{fen},0.50", "though column result is 0.5 in all of 400 lines: --format positions-white"),
+    ],
+)
+def test_numbers_that_are_no_result(lines: str, problem: str, tmp_path: Path, games: list[tuple[str, str]]):
+    path = tmp_path / "constant.csv"
+    header, line = lines.rsplit("\n", 1) if "\n" in lines else ("# nothing", lines)
+    rows = [line.format(fen=" ".join(fen.split()[:4]), bit=len(fen) % 2) for fen, _ in games[:400]]
+    path.write_text("\n".join([header, *rows, ""]))
+    with pytest.raises(BadInputError, match=problem):
+        read(path)
+    (part,) = read_scored_positions(CHESS, path, unscored=True)
+    assert np.isnan(part.label).all()
+    if "though" in problem:
+        assert np.isfinite(read(path, "positions-white")[0].label).all()
+
+
+@pytest.mark.parametrize("suffix", [".epd", ".csv"])
+def test_files_sorted_by_their_results(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
+    ordered = sorted(games, key=lambda game: game[1])
+    path = tmp_path / f"sorted{suffix}"
+    header = "fen,result\n" if suffix == ".csv" else ""
+    path.write_text(header + "".join(f"{fen},{NUMBERS[result]}\n" for fen, result in ordered))
+    check(read(path), ordered)
+
+
+def test_numbers_that_agree_at_chance_are_warned_of(tmp_path: Path, games: list[tuple[str, str]]):
+    path = tmp_path / "chance.epd"
+    draw = random.Random(3)
+    path.write_text("".join(f"{fen} [{draw.choice([0, 1])}]\n" for fen, _ in games))
+    with pytest.warns(GlemWarning, match=r"chance\.epd: .* taken for White's, theirs in [0-9,]+ of"):
+        read(path)
+    read(path, "positions-mover")
 
 
 @pytest.mark.parametrize("seed", range(4))
