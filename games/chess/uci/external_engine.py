@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, overload
 
 import chess
 from attrs import define, field
@@ -25,18 +26,21 @@ _OWN = frozenset((_CHESS960, "uci_variant", "ponder"))
 """Options that are no user's: what is told with each position, and what would change the meaning of answers."""
 _PREFIX = "option."
 _LARGEST = 1 << 62
+_DEEPEST = 32_767
 _NO_MOVE = frozenset(("(none)", "0000", "NULL"))
 
 _OPTION = re.compile(r"option\s+name\s+(.+?)\s+type\s+(\w+)(.*)")
 _DEFAULT = re.compile(r"\bdefault\s+(\S+)")
 _BOUND = r"\b{}\s+(-?\d{{1,18}})\b"
 _CHOICE = re.compile(r"\bvar\s+(.+?)\s*(?=\bvar\s|$)")
-_SCORE = re.compile(r"\bscore (cp|mate) (-?\d{1,9})( lowerbound| upperbound)?\b")
-_WDL = re.compile(r"\bwdl (\d{1,6}) (\d{1,6}) (\d{1,6})\b")
-_DEPTH = re.compile(r"\bdepth (\d{1,6})\b")
-_NODES = re.compile(r"\bnodes (\d{1,18})\b")
-_LINE = re.compile(r"\bmultipv (\d{1,9})\b")
-_MOVES = re.compile(r" pv (.+)")
+_INFO_WORDS = frozenset(
+    (
+        *("depth", "seldepth", "time", "nodes", "pv", "multipv", "score", "currmove", "currmovenumber", "hashfull"),
+        *("nps", "tbhits", "sbhits", "cpuload", "refutation", "currline", "wdl", "ebf"),
+    )
+)
+_BOUNDS = frozenset(("lowerbound", "upperbound"))
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 @define
@@ -70,29 +74,26 @@ class EngineAnswer:
 
     def add(self, line: str) -> None:
         """Take note of what an ``info`` line tells."""
-        if "nodes" not in line and "score" not in line:
-            return
-        score, found = _SCORE.search(line), _LINE.search(line)
-        number = 1 if found is None else int(found[1])
-        if score is not None and not score[3] and (moves := _MOVES.search(line)):
-            self.lines[number] = int(score[2]), score[1] == "mate", moves[1].split()
+        told = _told(line.split())
+        is_bound = not told.keys().isdisjoint(_BOUNDS)
+        kind, *words = told.get("score") or [""]
+        value = _number(words) if kind in ("cp", "mate") else None
+        number = _number(told.get("multipv", ()), 1)
+        if value is not None and not is_bound and told.get("pv"):
+            self.lines[number] = value, kind == "mate", told["pv"]
         if number != 1:
             return
-        if found := _NODES.search(line):
-            self.nodes = int(found[1])
-        if score is None:
+        self.nodes = _number(told.get("nodes", ()), self.nodes)
+        if value is None:
             return
-        if found := _DEPTH.search(line):
-            self.depth = int(found[1])
-        is_bound = bool(score[3])
+        self.depth = _number(told.get("depth", ()), self.depth, 0, _DEEPEST)
         if is_bound and self._is_exact:
             return
-        value, is_mate = int(score[2]), score[1] == "mate"
-        self.centipawns, self.mate = (None, value) if is_mate else (value, None)
+        self.centipawns, self.mate = (None, value) if kind == "mate" else (value, None)
         if not is_bound:
             self._is_exact = True
-            results = _WDL.search(line)
-            self.results = None if results is None else (int(results[1]), int(results[2]), int(results[3]))
+            win, draw, loss = (_number(told.get("wdl", ())[place:], None, 0) for place in range(3))
+            self.results = None if win is None or draw is None or loss is None else (win, draw, loss)
 
     def is_enough(self, nodes: int) -> bool:
         """Whether so many positions were searched and something came of it."""
@@ -288,19 +289,20 @@ class UciEngine:
                 stop = None
                 self._lines.tell("stop")
             line = self._lines.next_line(deadline, None if stop is None else _STOP_CHECK_SECONDS)
-            word, _, rest = line.partition(" ")
-            if word == "info" and not rest.startswith("string"):
-                answer.add(rest)
+            word, *rest = line.split(maxsplit=1) or [""]
+            if word == "info" and rest:
+                answer.add(rest[0])
                 if nodes is not None and answer.is_enough(nodes):
                     # Some engines do not know this limit, or look at it between iterations only.
                     nodes = None
                     self._lines.tell("stop")
             elif word == "bestmove":
                 break
-        text = rest.partition(" ")[0]
+        text = rest[0].split()[0] if rest else ""
         if text not in _NO_MOVE:
             try:
-                answer.move = board.parse_uci(text)
+                # Some write the piece of a promotion as a capital.
+                answer.move = board.parse_uci(text.lower())
             except ValueError:
                 raise self._lines.failure(f"chose {text!r}, which is illegal in {board.fen()}") from None
         return answer
@@ -312,6 +314,30 @@ class UciEngine:
     def close(self) -> None:
         """End the engine: it is asked first."""
         self._lines.close()
+
+
+def _told(words: Sequence[str]) -> dict[str, list[str]]:
+    """Words of an ``info`` line by the one that they follow; bounds stand anywhere, and behind ``string`` is text."""
+    told: dict[str, list[str]] = {}
+    following: list[str] = []
+    for word in takewhile(lambda word: word != "string", words):
+        if word in _BOUNDS:
+            told[word] = []
+        elif word in _INFO_WORDS:
+            following = told[word] = []
+        else:
+            following.append(word)
+    return told
+
+
+@overload
+def _number(words: Sequence[str], usual: int, least: int = ..., most: int = ...) -> int: ...
+@overload
+def _number(words: Sequence[str], usual: None = ..., least: int = ..., most: int = ...) -> int | None: ...
+def _number(words: Sequence[str], usual: int | None = None, least: int = -_LARGEST, most: int = _LARGEST) -> int | None:
+    """Whole number that words begin with."""
+    number = int(words[0]) if words and _NUMBER.fullmatch(words[0]) else None
+    return usual if number is None or not least <= number <= most else number
 
 
 def _whole(found: re.Match[str] | None) -> int | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import chess
+import chess.engine
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +36,7 @@ from glem.games.chess import CHESS
 from glem.games.chess.boards import GameBoard, board_of, from_board, move_number, move_of
 from glem.games.chess.notation import parse_move
 from glem.games.chess.rules.position import INITIAL_POSITION
-from glem.games.chess.uci.external_engine import UciEngine
+from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 from glem.games.chess.uci.player import UciPlayer
 from tests.core.labelling.labelling_examples import some_positions
 from tests.killed_programs import is_alive, program_at_work, wait_for_end
@@ -324,6 +325,67 @@ def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
     assert 30 <= answer.nodes <= 40
 
 
+_WORDS: dict[str, st.SearchStrategy[str]] = {
+    "score": st.builds(
+        "{} {}{}{}".format,
+        st.sampled_from(["cp", "mate"]),
+        st.sampled_from(["", "", "+", "-"]),
+        st.integers(0, 10_000),
+        st.sampled_from(["", "", " lowerbound", " upperbound"]),
+    ),
+    "wdl": st.builds("{} {} {}".format, *3 * [st.integers(0, 1000)]),
+    "depth": st.integers(0, 99).map(str),
+    "nodes": st.integers(0, 10**15).map(str),
+    "multipv": st.integers(1, 3).map(str),
+    "pv": st.sampled_from(["e2e4", "g1f3 g8f6", "e2e4 e7e5 g1f3"]),
+    "seldepth": st.integers(0, 99).map(str),
+    "currmove": st.just("e2e4"),
+    "currline": st.just("1 e2e4 e7e5"),
+    "unheard": st.just("of"),
+}
+
+
+@given(st.data())
+def test_what_an_engine_tells_is_what_python_chess_reads(data: st.DataObject) -> None:
+    names = data.draw(st.lists(st.sampled_from([*_WORDS]), unique=True))
+    words = [word for name in names for word in [name, *data.draw(_WORDS[name]).split()]]
+    words += data.draw(st.sampled_from([[], ["string", "score", "cp", "999", "upperbound", "nodes", "7"]]))
+    blanks = st.sampled_from([" ", "  ", "\t"])
+    line = "".join(word + data.draw(blanks) for word in words)
+    answer, board = EngineAnswer(), chess.Board()
+    answer.add(line)
+    told = chess.engine._parse_uci_info(line, board)
+    number, score = told.get("multipv", 1), told.get("score")
+    centipawns, mate = (None, None) if score is None or number > 1 else (score.relative.score(), score.relative.mate())
+    assert (answer.centipawns, answer.mate) == (centipawns, mate)
+    assert answer.nodes == (told.get("nodes", 0) if number == 1 else 0)
+    assert answer.depth == (told.get("depth", 0) if score is not None and number == 1 else 0)
+    is_bound = "lowerbound" in told or "upperbound" in told
+    assert answer._is_exact == (score is not None and number == 1 and not is_bound)
+    results = told["wdl"].relative if answer._is_exact and "wdl" in told else None
+    assert answer.results == (None if results is None else (results.wins, results.draws, results.losses))
+    moves = [move.uci() for move in told.get("pv", [])] if score is not None and not is_bound else []
+    assert {key: line[2] for key, line in answer.lines.items()} == ({number: moves} if moves else {})
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "score cp 920 wdl 990 10 0 lowerbound",
+        "score upperbound cp 31",
+        "lowerbound score  cp\t31",
+        "score cp 9 lowerbound",
+    ],
+)
+def test_bounds_are_not_kept_where_a_score_is_exact(bound: str) -> None:
+    for lines in ((f"depth 3 {bound} pv e2e4", "depth 2 score cp +42 pv d2d4"), ("score mate +5", bound)):
+        for order in (lines, lines[::-1]):
+            answer = EngineAnswer()
+            for line in order:
+                answer.add(line)
+            assert (answer.centipawns, answer.mate) == ((42, None) if "+42" in str(lines) else (None, 5))
+
+
 def test_close_ends_the_process() -> None:
     for mode in ("score", "hang"):
         engine = UciEngine(Program([sys.executable, "-S", str(FAKE), mode], None, None, {}))
@@ -338,7 +400,7 @@ def test_close_ends_the_process() -> None:
 
 _KEEPER = """
 import sys, threading, time
-from glem.games.chess.uci.external_engine import UciEngine
+from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 from glem.core.players.programs import Program
 from glem.core.search.results import Limits
 from glem.core.tasks.guarded_programs import guard_group
