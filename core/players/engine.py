@@ -18,7 +18,7 @@ from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
-from glem.core.players.spec import PlayerSpec
+from glem.core.players.spec import SEARCH, USUAL_SOLVE_FROM, PlayerSpec
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
 from glem.core.tasks.stop import Stop
@@ -50,7 +50,6 @@ class Engine:
         self.calibration = calibration
         self._spec = spec
         self._player: Player | None = None
-        self._thinker: Thinker | None = None
         self._positions = [game.initial_position]
         self._moves: list[int] = []
         self._first_began = True
@@ -133,8 +132,6 @@ class Engine:
             return
         if self._player is not None:
             self._player.new_game()
-        if self._thinker is not None:
-            self._thinker.new_game()
 
     def set_position_text(self, text: str) -> None:
         """Begin a new game in a position given as the game writes it.
@@ -287,7 +284,7 @@ class Engine:
         if spec != self._spec:
             if self._player is not None:
                 self._player.close()
-            self._spec, self._player, self._thinker = spec, None, None
+            self._spec, self._player = spec, None
 
     def prepare_analysis(self) -> Thinker:
         """Return what analyses positions, made and its search compiled by now.
@@ -297,14 +294,21 @@ class Engine:
         BadInputError
             The player does not search, or as :meth:`prepare`.
         """
-        if self._thinker is None:
-            self._thinker = Thinker(self.game, self._spec)
-            self._thinker.warm_up()
-        return self._thinker
+        # The same one that chooses moves: what it found for one is of use to the other.
+        if self._spec.kind == SEARCH:
+            self.prepare()
+        return self._player if isinstance(self._player, Thinker) else Thinker(self.game, self._spec)
 
     def limit(self, limits: Limits) -> None:
-        """Change the limits of the player's searches."""
-        self.spec = attrs.evolve(self._spec, limits=limits)
+        """Change the limits of the player's searches.
+
+        A player that solves as time allows does so from :data:`~glem.core.players.spec.USUAL_SOLVE_FROM` moves left on
+        where no time is left to go by.
+        """
+        spec = self._spec
+        if spec.solves_as_time_allows and not limits.is_timed and self.game.make_solver is not None:
+            spec = attrs.evolve(spec, solve_from=USUAL_SOLVE_FROM)
+        self.spec = attrs.evolve(spec, limits=limits)
 
     def prepare(self) -> None:
         """Make the player and compile its search now, so that neither errors nor delays meet the first move.
@@ -354,7 +358,7 @@ class Engine:
             return ""
         if choice.exact:
             return f"{choice.score:+.0f} exactly"
-        if self._spec.kind != "search":
+        if self._spec.kind != SEARCH:
             return f"{choice.score:+.2f}"
         return _value_text(load_searched(self._spec.evaluation, self.game), choice.score)
 

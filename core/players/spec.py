@@ -46,6 +46,9 @@ MOBILITY = "mobility"
 
 SEARCH, GREEDY, RANDOM, EXTERNAL = "search", "greedy", "random", "external"
 _KINDS = (SEARCH, GREEDY, RANDOM, EXTERNAL)
+USUAL_SOLVE_FROM = 20
+"""Moves left from which on opponents without a limit of time solve positions, where the game has a solver."""
+
 _HAVE_LIMITS = (SEARCH, EXTERNAL)
 _LONGEST_NAME = 60
 _SEPARATOR = ":"
@@ -145,10 +148,14 @@ class PlayerSpec:
         if self.kind == SEARCH and self.limits == Limits():
             raise BadInputError(f"player {self.name!r} has no limit: give depth=, nodes=, seconds= or clock=")
 
+    @property
+    def solves_as_time_allows(self) -> bool:
+        """Whether positions are solved that are likely to fit into the time of a move."""
+        return self.solve_from is None and not self.result_from and self.limits.is_timed
+
     def check_repeatable(self, why: str) -> None:
         """Raise :class:`BadInputError` for a player that may choose otherwise the next time; say why that is bad."""
-        limits = self.limits
-        if limits.seconds is not None or limits.clock is not None:
+        if self.limits.is_timed:
             raise BadInputError(f"player {self.name!r} goes by the clock: {why}; limit its depth or nodes")
         if self.threads > 1:
             raise BadInputError(f"player {self.name!r} searches with several threads: {why}; leave threads= out")

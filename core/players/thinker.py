@@ -15,7 +15,7 @@ from glem.core.game.game import Game
 from glem.core.game.solver import Solution, Solver
 from glem.core.players.player import MoveChoice
 from glem.core.players.spec import SEARCH, PlayerSpec
-from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.search.results import Bound, Clock, Limits, Line, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.search.solver import solve_moves, solver_of
 from glem.core.tasks.kept import Kept
@@ -76,10 +76,9 @@ class Thinker:
         self._usual_nodes: Callable[..., float] | None = None
         """Where positions are solved that fit into a time, what solving takes."""
         self._rate = _FIRST_RATE
-        is_timed = spec.limits.seconds is not None or spec.limits.clock is not None
         if spec.solve_from or spec.result_from:
             self._solver = solver_of(game, self.evaluator, spec.table_mb)
-        elif spec.solve_from is None and is_timed and game.make_solver is not None:
+        elif spec.solves_as_time_allows and game.make_solver is not None:
             self._solver = solver_of(game, self.evaluator, spec.table_mb)
             self._usual_nodes = getattr(self._solver, "usual_nodes", None)
 
@@ -110,7 +109,7 @@ class Thinker:
         if self._usual_nodes is not None and seconds is not None:
             is_near = self._usual_nodes(left, result_only=result_only) * _SURE <= seconds * self._rate
         else:
-            is_near = left <= ((self.spec.result_from if result_only else self.spec.solve_from) or 0)
+            is_near = left <= max(self.spec.solve_from or 0, self.spec.result_from if result_only else 0)
         return solver if is_near else None
 
     def choose(
@@ -123,8 +122,9 @@ class Thinker:
             return MoveChoice(moves[0], seconds=time.perf_counter() - begin)
         limits = self.spec.limits
         if clock is not None:
-            limits = attrs.evolve(limits, clock=self._shared(clock, position))
-        exact, solution = self._solved_move(position, limits, stop)
+            limits = attrs.evolve(limits, clock=clock)
+        limits = self._shared(limits, position)
+        exact, solution = self._solved_position(position, limits, stop)
         nodes = 0 if solution is None else solution.nodes
         if solution is not None and solution.exact and solution.move is not None and (exact or solution.score >= 0):
             return MoveChoice(
@@ -149,49 +149,51 @@ class Thinker:
             processor_seconds=self.searcher.helper_seconds,
         )
 
-    def _shared(self, clock: Clock, position: Any) -> Clock:
+    def _shared(self, limits: Limits, position: Any) -> Limits:
         """Tell how many moves share a clock where a solver ends the game: those until it is likely to do so in time."""
-        if self._solver is None or self._usual_nodes is None:
-            return clock
+        clock = limits.clock
+        if clock is None or self._solver is None or self._usual_nodes is None:
+            return limits
         left = self._solver.plies_left(position)
         nodes = clock.remaining * _SOLVING_SHARE * self._rate / _SURE
         solved = next((count for count in range(left, 0, -1) if self._usual_nodes(count) <= nodes), 0)
-        return attrs.evolve(clock, moves=(left - solved) / 2 + _SOLVING_MOVES)
+        return attrs.evolve(limits, clock=attrs.evolve(clock, moves=(left - solved) / 2 + _SOLVING_MOVES))
 
-    def _solved_move(self, position: Any, limits: Limits, stop: Stop | None) -> tuple[bool, Solution | None]:
+    def _solved_position(
+        self, position: Any, limits: Limits, stop: Stop | None = None, *, takes_results: bool = True
+    ) -> tuple[bool, Solution | None]:
         """Solve a position that is near enough to the end, in a share of the time and the nodes.
 
         Returns
         -------
         exact, solution
-            Whether its exact score was asked for; None where it was not near enough.
+            Whether its exact score was asked for, not only its result, if that will do; None where it was not near
+            enough.
         """
-        shares = [] if limits.seconds is None else [limits.seconds]
-        if limits.clock is not None:
-            shares.append(limits.clock.remaining)
-        seconds = max(min(shares) * _SOLVING_SHARE, _LEAST_SECONDS) if shares else None
-        exact = self.solver_for(position, seconds) is not None
+        seconds = _seconds_for_solving(limits)
+        exact = not takes_results or self.solver_for(position, seconds) is not None
         solver = self.solver_for(position, seconds, result_only=not exact)
         if solver is None:
             return exact, None
         solution = solver.solve(
-            position,
-            result_only=not exact,
-            nodes=None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE), 1),
-            seconds=seconds,
-            stop=stop,
+            position, result_only=not exact, nodes=_nodes_for_solving(limits), seconds=seconds, stop=stop
         )
-        if solution.nodes > _LEAST_MEASURED:
-            self._rate = solution.nodes / solution.seconds
+        self._note_rate(solution)
         return exact, solution
 
-    def judge(self, position: Any, *, fresh: bool = False) -> MoveChoice:
+    def _note_rate(self, solution: Solution) -> None:
+        if solution.nodes > _LEAST_MEASURED:
+            self._rate = solution.nodes / solution.seconds
+
+    def judge(self, position: Any, *, fresh: bool = False, window: tuple[int, int] | None = None) -> MoveChoice:
         """Judge a position by the solver where it is near enough to the end, else by a search within the limits.
 
         Parameters
         ----------
         fresh
-            Begin with an empty table, which takes none of the time that is told.
+            Begin with empty tables, which takes none of the time that is told.
+        window
+            Lower and upper bound in steps: a score that a search finds outside is only a bound.
 
         Returns
         -------
@@ -202,16 +204,21 @@ class Thinker:
         """
         limit = self.evaluator.limit / self.evaluator.steps_per_unit
         is_odds = self.evaluation.link == LOGISTIC
-        solver = self.solver_for(position)
         if fresh:
-            (self.searcher if solver is None else solver).clear()
+            self.new_game()
         begin = time.perf_counter()
-        if solver is not None:
-            solution = solver.solve(position)
+        limits = self._shared(self.spec.limits, position)
+        # Where moves left are named from which on positions are solved, they are solved whatever that takes.
+        solving = Limits() if self._usual_nodes is None else limits
+        _, solution = self._solved_position(position, solving, takes_results=is_odds)
+        nodes = 0
+        if solution is not None:
             score = limit * np.sign(solution.score) if is_odds else solution.score
             seconds = time.perf_counter() - begin
-            return MoveChoice(_number(solution.move), float(score), 0, solution.nodes, seconds, exact=True)
-        found = self.searcher.search(position, self.spec.limits)
+            if solution.exact:
+                return MoveChoice(_number(solution.move), float(score), 0, solution.nodes, seconds, exact=True)
+            nodes, limits = solution.nodes, _less(limits, seconds, solution.nodes)
+        found = self.searcher.search(position, limits, window=window)
         low, high = (-limit, limit) if is_odds else self.game.score_bounds
         proven = (
             self.game.greatest_score <= 1
@@ -219,7 +226,7 @@ class Thinker:
             and found.lines[0].plies_to_end is not None
         )
         score, seconds = min(max(found.value, low), high), time.perf_counter() - begin
-        return MoveChoice(_number(found.move), score, found.depth, found.nodes, seconds, exact=proven)
+        return MoveChoice(_number(found.move), score, found.depth, nodes + found.nodes, seconds, exact=proven)
 
     def analyse(
         self,
@@ -237,7 +244,7 @@ class Thinker:
         Parameters
         ----------
         position
-            The position; it is solved where it has at most :attr:`PlayerSpec.solve_from` moves left.
+            The position; it is solved where :meth:`choose` would solve it.
         stop
             Ends the analysis from another thread.
         previous
@@ -247,57 +254,69 @@ class Thinker:
         exclude
             Moves that are not looked at; the position has others.
         """
+        began = time.perf_counter()
 
         def search(limits: Limits) -> SearchResult:
             return self.searcher.search(
                 position, limits, lines=lines, stop=stop, previous=previous, on_iteration=on_iteration, exclude=exclude
             )
 
-        solver = self.solver_for(position, limits.seconds and limits.seconds * _SOLVING_SHARE)
-        if exclude or solver is None or self.evaluator.result_only or limits.clock is not None:
+        limits, result_only = self._shared(limits, position), self.evaluator.result_only
+        seconds, nodes = _seconds_for_solving(limits), _nodes_for_solving(limits)
+        solver = self.solver_for(position, seconds, result_only=result_only)
+        if exclude or solver is None:
             return search(limits)
-        glance = search(Limits(min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING), limits.nodes))
+        depth = min(limits.depth or _DEPTH_BEFORE_SOLVING, _DEPTH_BEFORE_SOLVING)
+        glance = search(Limits(depth, nodes, seconds))
         if glance.proven or stop.is_set():
             return glance
-        solved = self._solved(solver, position, limits, lines, stop, glance)
-        if solved is None:
-            return search(limits)
+        found: tuple[Solution, ...] = ()
+        nodes = None if nodes is None else nodes - glance.nodes
+        seconds = None if seconds is None else seconds - glance.seconds
+        if (nodes is None or nodes > 0) and (seconds is None or seconds > 0):
+            solving: dict[str, Any] = {"result_only": result_only, "nodes": nodes, "seconds": seconds, "stop": stop}
+            if lines == 1:
+                found = (solver.solve(position, **solving),)
+                self._note_rate(found[0])
+            else:
+                found = solve_moves(self.game, solver, position, **solving)
+        spent = glance.nodes + sum(each.nodes for each in found)
+        wanted = 1 if lines == 1 else len(self.game.list_legal_moves(position))
+        if len(found) < wanted or not all(each.exact for each in found):
+            return glance if stop.is_set() else search(_less(limits, time.perf_counter() - began, spent))
+        solved = attrs.evolve(
+            glance,
+            lines=tuple(self._solved_line(solver.plies_left(position), each) for each in found[:lines]),
+            depth=solver.plies_left(position),
+            selective_depth=0,
+            nodes=spent,
+            seconds=time.perf_counter() - began,
+            stopped=False,
+            proven=True,
+        )
         if on_iteration is not None:
             on_iteration(solved)
         return solved
 
-    def _solved(
-        self,
-        solver: Solver,
-        position: Any,
-        limits: Limits,
-        lines: int,
-        stop: Stop,
-        glance: SearchResult,
-    ) -> SearchResult | None:
-        """Solve every move; None when that was not finished within the limits or was stopped."""
-        began = time.monotonic()
-        nodes = None if limits.nodes is None else limits.nodes - glance.nodes
-        seconds = None if limits.seconds is None else limits.seconds - glance.seconds
-        if (nodes is not None and nodes < 1) or (seconds is not None and seconds <= 0):
-            return None
-        found = solve_moves(self.game, solver, position, nodes=nodes, seconds=seconds, stop=stop)
-        if len(found) < len(self.game.list_legal_moves(position)) or not all(each.exact for each in found):
-            return None
-        depth, steps = solver.plies_left(position), self.evaluator.steps_per_unit
-        solved = [
-            self.searcher.line(round(each.score * steps), Bound.EXACT, each.variation, depth) for each in found[:lines]
-        ]
-        return attrs.evolve(
-            glance,
-            lines=tuple(solved),
-            depth=depth,
-            selective_depth=0,
-            nodes=glance.nodes + sum(each.nodes for each in found),
-            seconds=glance.seconds + time.monotonic() - began,
-            stopped=False,
-            proven=True,
-        )
+    def _solved_line(self, left: int, solution: Solution) -> Line:
+        """Line of a solution with so many moves left."""
+        if self.evaluator.result_only:
+            score = int(np.sign(solution.score)) * (int(self.searcher.state.win) - left)
+        else:
+            score = round(solution.score * self.evaluator.steps_per_unit)
+        return self.searcher.line(score, Bound.EXACT, solution.variation, left)
+
+
+def _seconds_for_solving(limits: Limits) -> float | None:
+    """Share of the time that a solver gets; None where time is not limited."""
+    given = [] if limits.seconds is None else [limits.seconds]
+    if limits.clock is not None:
+        given.append(limits.clock.remaining)
+    return max(min(given) * _SOLVING_SHARE, _LEAST_SECONDS) if given else None
+
+
+def _nodes_for_solving(limits: Limits) -> int | None:
+    return None if limits.nodes is None else max(int(limits.nodes * _SOLVING_SHARE), 1)
 
 
 def _less(limits: Limits, seconds: float, nodes: int) -> Limits:

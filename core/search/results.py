@@ -86,6 +86,11 @@ class Limits:
                 f"search limit seconds must be positive and at most {_MOST_SECONDS:,.0f}, got {self.seconds}"
             )
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether a time or a clock ends the search, so that what it finds depends on the machine."""
+        return self.seconds is not None or self.clock is not None
+
 
 def usual_seconds(clock: Clock, plies_left: int | None) -> float:
     """Share of a clock for one move, and three quarters of the increment.

@@ -27,7 +27,6 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.successors import successors_of
-from glem.core.search.results import Bound
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers, run_tasks
@@ -309,9 +308,11 @@ def _judged(task: _Judgement) -> tuple[str, float | None]:
 
     Most searches end at once: to show that a value lies outside takes a fraction of the nodes of finding it.
     """
-    position, player = task.opening.positions(task.game)[-1], task.judge.player
-    thinker = kept_thinker(task.game, player)
-    steps = round(task.judge.window * thinker.evaluator.steps_per_unit)
-    found = thinker.searcher.search(position, player.limits, window=(-steps - 1, steps + 1))
-    value = found.value if found.bound == Bound.EXACT and abs(found.score) <= steps else None
+    position = task.opening.positions(task.game)[-1]
+    thinker = kept_thinker(task.game, task.judge.player)
+    per_unit = thinker.evaluator.steps_per_unit
+    steps = round(task.judge.window * per_unit)
+    score = thinker.judge(position, window=(-steps - 1, steps + 1)).score
+    assert score is not None
+    value = score if abs(round(score * per_unit)) <= steps else None
     return task.opening.to_json(task.game), value

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
 
 
-_SOLVE_FROM = 18
-"""Moves left from which on opponents without a limit of time solve positions, where the game has a solver."""
-
-
 def _loaded(game_name: str) -> Game:
     from glem.core.game.game import load_game
 
@@ -90,12 +86,13 @@ def opponent(**usual: float) -> Callable[[F], F]:
 
     def make(game: Game, player_text: str | None, solve: int | None, **thinking: Any) -> PlayerSpec:
         from glem.core.errors import BadInputError
-        from glem.core.players.spec import parse_player
+        from glem.core.players.spec import USUAL_SOLVE_FROM, parse_player
 
         described = _spec(usual, **thinking)
         if player_text is None:
-            is_timed = described.limits.clock is not None or described.limits.seconds is not None
-            usual_solve = None if is_timed else _SOLVE_FROM if game.make_solver is not None else 0
+            usual_solve = None
+            if not described.limits.is_timed:
+                usual_solve = USUAL_SOLVE_FROM if game.make_solver is not None else 0
             return attrs.evolve(described, solve_from=usual_solve if solve is None else solve)
         beside = {*thinking, "solve"}
         mixed = [parameter.opts[-1] for parameter in given_parameters() if parameter.name in beside]
@@ -108,8 +105,6 @@ def opponent(**usual: float) -> Callable[[F], F]:
         make,
         option("--player", "player_text", metavar="PLAYER", help="The player in one text, in place of these options."),
         *_THINKING,
-        count(
-            "--solve", None, f"Solve from so many moves left on; by default as time allows, or {_SOLVE_FROM}.", least=0
-        ),
+        count("--solve", None, "Solve from so many moves left on; by default as time allows, or 20.", least=0),
         needs=("game",),
     )

@@ -15,9 +15,10 @@ from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import PlayerSpec, parse_player
 from glem.core.players.thinker import Thinker
 from glem.core.search.results import Bound, Clock, Limits, SearchResult
+from glem.core.search.solver import solver_of
 from glem.core.tasks.stop import Stop
 from glem.core.tournament.games import GameTask, PlayedGame, play_game
-from glem.core.tournament.opening_choice import choose_openings
+from glem.core.tournament.opening_choice import OpeningJudge, choose_openings
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 
@@ -80,9 +81,46 @@ def test_what_cannot_be_solved_within_the_limits_is_searched(
     few, _ = analyse(thinker, endgames[0], Limits(depth=2, nodes=20), lines=1)
     assert not few.proven
     assert len(few.lines) == 1
-    # Thinking on a clock leaves the clock to the search.
-    clocked, _ = analyse(thinker, endgames[0], Limits(depth=2, clock=Clock(100)), lines=1)
-    assert clocked.depth == 2
+    # Of a time that is too short the search gets its share.
+    short, _ = analyse(
+        Thinker(othello, attrs.evolve(spec, solve_from=60)), othello.initial_position, Limits(seconds=0.2)
+    )
+    assert (short.proven, short.depth > 0) == (False, True)
+
+
+LIMITS = ["depth=1,solve=6", "nodes=90000,solve=6", "seconds=60", "clock=60", "clock=60,solve=6", "depth=1,result=6"]
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+@pytest.mark.parametrize("limits", LIMITS)
+def test_moves_judgements_and_analyses_are_solved_alike(
+    othello: Game, othello_learning: Learning, endgames: list[Any], tmp_path: Path, limits: str, logistic: bool
+) -> None:
+    """Whatever limits a player, all that it says of a position near the end is exact."""
+    mobility_evaluation(othello_learning, logistic=logistic).save(tmp_path / "evaluation.npz")
+    thinker = Thinker(othello, parse_player(f"{tmp_path / 'evaluation.npz'},{limits},table=1"))
+    if "result" in limits and not logistic:
+        pytest.skip("who wins says nothing of the score")
+    solver = solver_of(othello)
+    for position in endgames:
+        exact = solver.solve(position).score
+        judged, chosen = thinker.judge(position), thinker.choose(position, [], thinker.spec.limits.clock)
+        for lines in (1, 3):
+            analysed, _ = analyse(thinker, position, thinker.spec.limits, lines=lines)
+            assert analysed.proven
+            assert np.sign(analysed.value) == np.sign(exact)
+            assert logistic or analysed.value == exact
+        assert judged.score is not None
+        assert (judged.exact, np.sign(judged.score)) == (True, np.sign(exact))
+        assert logistic or judged.score == exact
+        assert chosen.result == np.sign(exact)
+
+
+def test_openings_are_judged_by_the_solver_of_their_judge(othello: Game, mobility: str) -> None:
+    judge = OpeningJudge(parse_player(f"{mobility},depth=1,solve=9,table=1"), window=8.0)
+    openings = choose_openings(othello, plies=54, count=4, judge=judge)
+    solver = solver_of(othello)
+    assert all(abs(solver.solve(opening.positions(othello)[-1]).score) <= 8 for opening in openings)
 
 
 def test_a_stop_before_solving_leaves_what_was_searched(othello: Game, spec: PlayerSpec, endgames: list[Any]) -> None:

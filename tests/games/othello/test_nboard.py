@@ -15,6 +15,7 @@ from glem.core.players.engine import Engine
 from glem.core.players.protocols.conversation import DescriptorLines
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.results import Clock, Limits
+from glem.core.search.solver import solver_of
 from glem.games.othello import OTHELLO
 from glem.games.othello.nboard import serve_nboard
 from tests.games.othello.test_ggf import NBOARD_GAME
@@ -76,6 +77,27 @@ def test_analysis_evaluates_every_position_backwards(searching: PlayerSpec) -> N
     analyses = [re.fullmatch(r"analysis (\d+) -?\d+\.\d\d", line) for line in answers[2:-1]]
     assert [int(found[1]) for found in analyses if found] == list(range(8, -1, -1))
     assert engine.transcript() == "f5f6d3c5e6f7e7f4"
+
+
+@pytest.mark.parametrize("settings", [[], ["set depth 2"], ["set depth 2", "set depth 3"]])
+def test_all_commands_are_exact_near_the_end(searching: PlayerSpec, settings: list[str]) -> None:
+    """A board sets the depth of the middle game; a player that solves as time allows solves all the same."""
+    engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(clock=Clock(40))))
+    random = Engine(OTHELLO, RANDOM)
+    while len(random.moves) < 52:
+        random.play(random.choose().move)
+    items = [("PA" if move == OTHELLO.pass_move else OTHELLO.format_move(move)) for move in random.moves]
+    game = "".join(f"{'BW'[place % 2]}[{item}]" for place, item in enumerate(items))
+    answers = told(engine, ["nboard 2", *settings, f"set game (;{game};)", "go", "hint 1", "hint 2", "analyze"])
+    solver = solver_of(OTHELLO)
+    position = (*random.previous, random.position)
+    exact = solver.solve(position[-1]).score
+    assert [float(line.split("/")[1]) for line in answers if line.startswith("===")] == [exact]
+    hints = [line.split() for line in answers if line.startswith("search") and line.endswith("100%")]
+    assert [float(words[2]) for words in hints[:2]] == [exact, exact]
+    told_values = {int(words[1]): float(words[2]) for words in map(str.split, answers) if words[0] == "analysis"}
+    for ply in range(46, 53):
+        assert told_values[ply] == solver.solve(position[ply]).score
 
 
 def test_a_finished_game_can_be_analysed_but_not_played_on(searching: PlayerSpec) -> None:
