@@ -113,7 +113,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         with _short_warnings():
             status = command_group.main(args=words, standalone_mode=False)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, click.exceptions.Abort) as error:
+        # click takes the end of any file for Ctrl-D at a prompt; glem has no prompts that leave it to click.
+        if isinstance(error.__cause__, EOFError):
+            raise error.__cause__ from None
         continues = next((word for word in words if not word.startswith("-")), "") in _RESUMING
         _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
     except click.ClickException as error:

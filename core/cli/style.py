@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -771,11 +772,12 @@ def _many(
 
     progress = display_progress()
     pool = folder / "pool.npz"
-    if prior != "none":
-        common = load_value(prior, study.learning.game)
-    elif pool.exists():
-        common = LinearEvaluation.load(pool)
-    else:
+    common = None if prior == "none" else load_value(prior, study.learning.game)
+    if common is None:
+        # A missing or damaged one is learned again.
+        with contextlib.suppress(BadInputError):
+            common = LinearEvaluation.load(pool)
+    if common is None:
         common = study.pooled(persons, _POOL_GAMES, progress)
         common.save(pool)
     learned = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError, reading
 from glem.core.features.features import AtomicFeatures, Relation
-from glem.core.files.archives import read_arrays
-from glem.core.files.atomic import atomic_path
+from glem.core.files.archives import ArchiveFormat
 
-_FORMAT = "glem configurations 1"
-_MEMBERS: dict[str, Any] = {
-    "header": np.uint8,
+_COLUMNS: dict[str, Any] = {
     "table_features": np.int32,
     "table_values": np.int16,
     "relations": np.uint16,
     "sizes": np.uint16,
     "match_counts": np.int64,
 }
-_MAXIMUM_BYTES = 1 << 36
-"""Largest unpacked file that :meth:`ConfigurationSet.load` reads: two billion relations."""
+# At most two billion relations.
+_FORMAT = ArchiveFormat("glem configurations", version=2, required=tuple(_COLUMNS), largest=1 << 36, packed=False)
 
 
 def _int16(array: ArrayLike) -> NDArray[np.int16]:
@@ -182,17 +179,15 @@ class ConfigurationSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an ``.npz`` file, whole or not at all."""
-        header = {"format": _FORMAT, "position_count": int(self.position_count), "incomplete": self.incomplete}
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.savez(
-                file,
-                header=np.frombuffer(json.dumps(header).encode(), np.uint8),
-                table_features=self.table.features,
-                table_values=self.table.values,
-                relations=self.relations,
-                sizes=self.sizes.astype(np.uint16),
-                match_counts=self.match_counts,
-            )
+        columns = (
+            self.table.features,
+            self.table.values,
+            self.relations,
+            self.sizes.astype(np.uint16),
+            self.match_counts,
+        )
+        header = {"position_count": int(self.position_count), "incomplete": self.incomplete}
+        _FORMAT.write(path, header, dict(zip(_COLUMNS, columns, strict=True)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ConfigurationSet:
@@ -203,14 +198,11 @@ class ConfigurationSet:
         BadInputError
             The file is missing, damaged, of another kind, or larger than any machine holds.
         """
-        arrays = read_arrays(path, "file of configurations", largest=_MAXIMUM_BYTES, check=_check_members)
+        header, arrays = _FORMAT.read(Path(path))
         with reading(path, "file of configurations"):
-            for name, kind in _MEMBERS.items():
+            for name, kind in _COLUMNS.items():
                 if arrays[name].ndim != 1 or arrays[name].dtype != kind:
                     raise BadInputError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not a column of {kind}")
-            header = json.loads(arrays["header"].tobytes())
-            if header["format"] != _FORMAT:
-                raise BadInputError(f"the format is {header['format']!r}, this glem reads {_FORMAT!r}")
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(arrays["sizes"], dtype=np.int64)])
             table = RelationTable(arrays["table_features"], arrays["table_values"])
             count = int(header["position_count"])
@@ -218,11 +210,6 @@ class ConfigurationSet:
             if len(loaded) and (loaded.match_counts.min() < 0 or loaded.match_counts.max() > count):
                 raise BadInputError(f"a match count is outside 0..{count}, the number of positions")
             return loaded
-
-
-def _check_members(sizes: Mapping[str, int]) -> None:
-    if sizes.keys() != _MEMBERS.keys():
-        raise BadInputError(f"no file of configurations: it holds {list(sizes)[:8]}")
 
 
 @kernel

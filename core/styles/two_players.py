@@ -1,5 +1,6 @@
 """Who was White? The experiment of Levene and Fenner (2009, section 3), with both learners and null controls."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from glem.core.compiling.columns import rows_of
+from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
-from glem.core.files.atomic import atomic_path
+from glem.core.files.archives import ArchiveFormat
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
 from glem.core.styles.chosen_moves import own_moves
@@ -129,6 +131,11 @@ class Outcome:
         return found
 
 
+_PART = ArchiveFormat(
+    "glem repetition", version=1, required=tuple(field.name for field in fields(Outcome)), packed=False
+)
+
+
 def repeat(task: Repetition) -> Outcome:
     """Learn both players' weights from random games, and ask them about the games between the two."""
     learning, settings = learning_of_styles(task.game, task.feature_set), task.settings
@@ -208,20 +215,25 @@ def _choices(
 def repeat_all(
     task: Repetition, count: int, permuted: bool, folder: Path, workers: Workers, progress: Progress = SILENT
 ) -> list[Outcome]:
-    """Do repetitions with the seeds from the task's on; those that are in the folder already are read."""
+    """Do repetitions with the seeds from the task's on; those that the folder holds unharmed are read."""
     paths = [folder / f"{'control' if permuted else 'repetition'}-{number:03d}.npz" for number in range(count)]
-    missing = [number for number in range(count) if not paths[number].exists()]
-    tasks = [task._replace(seed=task.seed + number, permuted=permuted) for number in missing]
+    facts = [{"seed": task.seed + number, "permuted": permuted} for number in range(count)]
+    found: dict[int, Outcome] = {}
+    for number, path in enumerate(paths):
+        # A missing or damaged part is done again, and so is one that belongs elsewhere.
+        with contextlib.suppress(BadInputError):
+            header, arrays = _PART.read(path)
+            if facts[number].items() <= header.items():
+                found[number] = Outcome(**arrays)
+    missing = [number for number in range(count) if number not in found]
+    tasks = [task._replace(**facts[number]) for number in missing]
     with progress("Dealt out at random" if permuted else "Repetitions", len(missing)) as told:
         for index, outcome in run_tasks(repeat, tasks, workers):
-            with atomic_path(paths[missing[index]]) as path, path.open("wb") as file:
-                np.savez(file, allow_pickle=False, **asdict(outcome))
+            number = missing[index]
+            _PART.write(paths[number], facts[number], asdict(outcome))
+            found[number] = outcome
             told.advance()
-    found = []
-    for path in paths:
-        with np.load(path, allow_pickle=False) as arrays:
-            found.append(Outcome(**{part.name: arrays[part.name] for part in fields(Outcome)}))
-    return found
+    return [found[number] for number in range(count)]
 
 
 def hit_rows(

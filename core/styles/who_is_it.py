@@ -7,17 +7,20 @@ favourite openings give nothing away.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from attrs import asdict, define, field
+from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
+from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
-from glem.core.files.atomic import atomic_path
+from glem.core.files.archives import ArchiveFormat
+from glem.core.files.digests import file_digest
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
@@ -40,6 +43,8 @@ CHOICE_MODEL, BASELINE, DIFFERENCES, EQUAL = "choice model", "fewer features", "
 """What guesses."""
 
 RESAMPLES = 200
+_WEIGHTS = ("choice", "baseline", "differences", "reference")
+_PART = ArchiveFormat("glem player", version=1, required=_WEIGHTS, packed=False)
 _REFERENCE_MOVES = 6000
 _DRAWS = 300
 
@@ -272,19 +277,21 @@ class Learned:
     games: int = 0
 
     def save(self, folder: Path, number: int) -> None:
-        """Write the parts into a folder, the evaluation last."""
-        with atomic_path(folder / f"player-{number:02d}.parts.npz") as path, path.open("wb") as file:
-            np.savez(file, **asdict(self, filter=lambda part, _: part.name != "evaluation"))
-        self.evaluation.save(folder / f"player-{number:02d}.npz")
+        """Write the evaluation into a folder, then the other parts, which know what belongs to them."""
+        path = folder / f"player-{number:02d}.npz"
+        self.evaluation.save(path)
+        facts = {"games": self.games, "evaluation": file_digest(path)}
+        _PART.write(path.with_suffix(".parts.npz"), facts, {name: getattr(self, name) for name in _WEIGHTS})
 
     @classmethod
     def load(cls, folder: Path, number: int) -> Learned | None:
-        """Read what :meth:`save` wrote; None where it is not there."""
+        """Read what :meth:`save` wrote; None where it is not there, is damaged, or belongs elsewhere."""
         path = folder / f"player-{number:02d}.npz"
-        if not path.exists():
-            return None
-        with np.load(path.with_suffix(".parts.npz"), allow_pickle=False) as parts:
-            return cls(LinearEvaluation.load(path), **{**parts, "games": int(parts["games"])})
+        with contextlib.suppress(BadInputError), reading(path):
+            header, weights = _PART.read(path.with_suffix(".parts.npz"))
+            if header["evaluation"] == file_digest(path):
+                return cls(LinearEvaluation.load(path), **weights, games=header["games"])
+        return None
 
 
 def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, progress: Progress = SILENT) -> Learned:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError, reading
+from glem.core.files.archives import read_arrays
 from glem.core.game.equal_positions import scatter
 from glem.core.positions.positions import Positions
 from glem.core.tuning.terms import Terms
@@ -19,6 +20,7 @@ from glem.core.tuning.terms import Terms
 _BLOCK = 1 << 14
 """Positions whose coefficients are there as they came, one column a term."""
 _MOST_TERMS = 1 << 16
+_LARGEST_TABLE = 1 << 36
 _RESULT, _PHASE, _GAME = "result", "phase", "game"
 _RESULTS = {"1-0": 1.0, "1/2-1/2": 0.0, "0-1": -1.0}
 
@@ -202,8 +204,7 @@ def _numbers_of(column: NDArray[Any]) -> NDArray[np.float64]:
 def _arrays_of(path: Path) -> Iterator[dict[str, NDArray[Any]]]:
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_arrays(path, "table of coefficients", largest=_LARGEST_TABLE)
         if "coefficients" in arrays:
             names = arrays.pop("names", None)
             dense = arrays.pop("coefficients")

@@ -287,6 +287,15 @@ def discovered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return called
 
 
+def test_the_end_of_a_file_is_no_interruption(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: Any, **__: Any) -> None:
+        raise EOFError("No data left in file")
+
+    monkeypatch.setattr("glem.core.cli.perft.command.callback", read)
+    with pytest.raises(EOFError, match="No data left"):
+        terminal("perft", "connect_four", 1)
+
+
 def test_demo_is_a_discovery_with_its_files(terminal: Terminal, tmp_path: Path, discovered: dict[str, Any]) -> None:
     import glem.core.cli.demo as demo
 

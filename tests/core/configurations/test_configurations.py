@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from glem.core.configurations.configurations import (
+    _FORMAT,
     ConfigurationSet,
     RelationTable,
     close_under_symmetry,
@@ -68,20 +70,23 @@ def test_other_contents_are_named(tmp_path: Path) -> None:
     _random_set(_table(), 20, 4).save(path)
     with np.load(path) as arrays:
         good = dict(arrays)
-    wrong = {
-        "relations": good["relations"] * 0 + 60000,
-        "sizes": good["sizes"] * 0,
-        "match_counts": good["match_counts"] + 1000,
-        "table_features": good["table_features"][::-1],
-        "header": np.frombuffer(b'{"format": "else"}', np.uint8),
+    del good["header"]
+    wrong: dict[str, tuple[Any, str]] = {
+        "relations": (good["relations"] * 0 + 60000, "ascend"),
+        "sizes": (good["sizes"] * 0, "offsets"),
+        "match_counts": (good["match_counts"] + 1000, "match count is outside"),
+        "table_features": (good["table_features"][::-1], "ordered"),
+        "more": (np.zeros(1), "holds more"),
     }
-    for name, array in wrong.items():
-        np.savez(path, **{**good, name: array})
-        with pytest.raises(BadInputError, match=r"mined\.npz"):
+    for name, (array, words) in wrong.items():
+        _FORMAT.write(path, {"position_count": 100, "incomplete": ""}, {**good, name: array})
+        with pytest.raises(BadInputError, match=rf"mined\.npz.*{words}"):
             ConfigurationSet.load(path)
-    np.savez(path, **good, more=np.zeros(1))
-    with pytest.raises(BadInputError, match="no file of configurations"):
-        ConfigurationSet.load(path)
+        np.savez(
+            path, **{**good, "header": np.frombuffer(b'{"format": "glem configurations", "version": 2}', np.uint8)}
+        )
+        with pytest.raises(BadInputError, match=r"mined\.npz: damaged, its checksum"):
+            ConfigurationSet.load(path)
     with pytest.raises(BadInputError, match=r"absent\.npz"):
         ConfigurationSet.load(tmp_path / "absent.npz")
 

@@ -1,5 +1,8 @@
 """Styles with and without a prior, what they foretell, whose moves some are, and where two differ."""
 
+import re
+import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +42,7 @@ from glem.core.styles.telling import (
     verdict,
 )
 from glem.core.styles.temporal_difference import TemporalDifference
-from glem.core.styles.two_players import METHODS, Repetition, hit_rows, hit_table, repeat
+from glem.core.styles.two_players import METHODS, Repetition, hit_rows, hit_table, repeat, repeat_all
 from glem.core.styles.who_is_it import (
     CHOICE_MODEL,
     EQUAL,
@@ -52,6 +55,8 @@ from glem.core.styles.who_is_it import (
     confusion,
     learn_player,
 )
+from glem.core.tasks.tasks import Workers
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.core.styles.test_chosen_moves import NAMES, USUAL, games_of, weights_of
 from tests.othello import LEARNING
 
@@ -229,6 +234,48 @@ def test_two_players_are_told_apart_and_scrambled_results_change_nothing() -> No
     table, rows = hit_table(("one", "two"), [outcome], [repeat(task(permuted=True))])
     assert "h(one, two)" in table.header
     assert len(rows) == 12
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-30]),
+    "changed": lambda path: path.write_bytes(path.read_bytes()[:200] + b"?" + path.read_bytes()[201:]),
+    "without checksum": lambda path: np.savez(path, **changed_arrays(path)),
+    "of another": lambda path: shutil.copy(next(one for one in sibling_parts(path) if one != path), path),
+}
+
+
+def sibling_parts(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("*".join(re.split(r"\d+", path.name))))
+
+
+def changed_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    with np.load(path) as arrays:
+        return {name: array[::-1] if name in {"likelihoods", "choice"} else array for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_repetitions_are_done_again(damage: Callable[[Path], object], tmp_path: Path) -> None:
+    short = task()._replace(games=12)
+    whole = repeat_all(short, 2, False, tmp_path, Workers(1))
+    damage(tmp_path / "repetition-000.npz")
+    for _ in range(2):
+        for one, other in zip(whole, repeat_all(short, 2, False, tmp_path, Workers(1)), strict=True):
+            np.testing.assert_equal(asdict(one), asdict(other))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("part", ["player-00.npz", "player-00.parts.npz"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_players_are_learned_again(damage: Callable[[Path], object], part: str, tmp_path: Path) -> None:
+    for number in range(2):
+        numbers = np.arange(2.0) + number
+        evaluation = linear_evaluation(LEARNING, mobility=1.0 + number)
+        Learned(evaluation, numbers, numbers, numbers, numbers, 7).save(tmp_path, number)
+        assert Learned.load(tmp_path, number) is not None
+    damage(tmp_path / part)
+    assert Learned.load(tmp_path, 0) is None
+    assert Learned.load(tmp_path, 1) is not None
 
 
 def test_many_players_are_guessed(tmp_path: Path) -> None:
