@@ -1,6 +1,7 @@
 """Who was White? The experiment of Levene and Fenner (2009, section 3), with both learners and null controls."""
 
 import contextlib
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import asdict, define, evolve, field, fields
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import t
 
 from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
@@ -239,20 +240,44 @@ def repeat_all(
 def hit_rows(
     outcomes: Sequence[Outcome], method: str, plies: tuple[int, int], confidence: float = 0.95
 ) -> list[tuple[float, float, float]]:
-    """Hit ratios from the first and from the second player's side (section 3.2), with intervals over games.
-
-    A game counts by the mean of its hits over the repetitions.
-    """
+    """Hit ratios from the first and from the second player's side (section 3.2), with :func:`ratio_interval`."""
     hits = np.stack([outcome.hits(method, plies) for outcome in outcomes])
-    found = []
-    for side in range(2):
-        known = hits[:, side, ~np.isnan(hits[:, side]).any(axis=0)].mean(axis=0)
-        if len(known) < 2:
-            found.append((float(known.mean()) if len(known) else np.nan, np.nan, np.nan))
-            continue
-        reach = float(norm.ppf((1 + confidence) / 2)) * float(known.std(ddof=1)) / len(known) ** 0.5
-        found.append((float(known.mean()), float(known.mean()) - reach, float(known.mean()) + reach))
-    return found
+    return [ratio_interval(hits[:, side, ~np.isnan(hits[:, side]).any(axis=0)], confidence) for side in range(2)]
+
+
+def ratio_interval(hits: NDArray[np.float64], confidence: float = 0.95) -> tuple[float, float, float]:
+    """Mean of hits and its interval, where both the training games and the mutual games might have been others.
+
+    The variance is that of a two-way layout whose rows and columns are both drawn at random, by the mean squares of
+    analysis of variance, with Satterthwaite's degrees of freedom; limits lie within 0 and 1.
+
+    Parameters
+    ----------
+    hits
+        float64 [repetitions, games].
+
+    Returns
+    -------
+    mean, low, high
+        Limits are nan for fewer than two repetitions or games, which do not show how much draws differ.
+    """
+    rows, columns = hits.shape
+    if not hits.size:
+        return math.nan, math.nan, math.nan
+    mean = float(hits.mean())
+    if rows < 2 or columns < 2:
+        return mean, math.nan, math.nan
+    by_row, by_column = hits.mean(axis=1), hits.mean(axis=0)
+    rest = hits - by_row[:, None] - by_column + mean
+    one, other = float(by_row.var(ddof=1)) / rows, float(by_column.var(ddof=1)) / columns
+    # What is by chance in single cells is in both.
+    twice = float(np.square(rest).sum()) / ((rows - 1) * (columns - 1)) / hits.size
+    variance = max(one + other - twice, one, other)
+    if variance == 0:
+        return mean, mean, mean
+    freedom = variance**2 / (one**2 / (rows - 1) + other**2 / (columns - 1))
+    reach = float(t.ppf((1 + confidence) / 2, freedom)) * math.sqrt(variance)
+    return mean, max(mean - reach, 0.0), min(mean + reach, 1.0)
 
 
 def hit_table(
@@ -268,7 +293,10 @@ def hit_table(
         for method in METHODS:
             for start in (12, 25):
                 ratios = hit_rows(of, method, (2 * (start - 1), LAST_PLY), confidence)
-                texts = [f"{mean:.3f} ({low:.3f} to {high:.3f})" for mean, low, high in ratios]
+                texts = [
+                    f"{mean:.3f} ({low:.3f} to {high:.3f})" if low == low else f"{mean:.3f}"
+                    for mean, low, high in ratios
+                ]
                 rows.append((method, name, f"{start}-35", *texts))
                 data.append({"by": method, "control": bool(name), "start": start, "hits": ratios})
             means = np.mean(

@@ -405,8 +405,8 @@ def _hits(
     chart = phase_chart("ratio", starts, counts, curves, baselines, grouping=f"first move by {method}")
     lead = (
         "Share of the mutual games in which the weights of whoever had the side fit it better than the other's, from "
-        f"a move up to move {LAST_PLY // 2 + 1}, with {confidence:.0%} intervals over games. In the null control the "
-        "training games of both are mixed and dealt out at random."
+        f"a move up to move {LAST_PLY // 2 + 1}, with {confidence:.0%} intervals for other training games and other "
+        "mutual games together. In the null control the training games of both are mixed and dealt out at random."
     )
     keys = legend(((style, name) for name, style in styles_of(curves, baselines).items()), "Lines")
     key, below = f"hits-{METHODS.index(method) + 1}", element("div", *tables, class_="tables")

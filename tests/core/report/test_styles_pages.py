@@ -124,7 +124,7 @@ def outcome(seed: int, *, apart: float = 0.05, games: int = 40) -> Outcome:
 
 def test_the_page_of_two_players() -> None:
     names, features = ("Ann", "Bob"), [f"feature {place}" for place in range(12)]
-    outcomes, permuted = [outcome(1), outcome(2)], [outcome(3, apart=0.0)]
+    outcomes, permuted = [outcome(1), outcome(2)], [outcome(3, apart=0.0), outcome(4, apart=0.0)]
     settings = {"settings_text": "Depth 2.\n\nSeed 1.", "game_title": "Chess", "features": features}
     text = render_two_players(names, outcomes, permuted, **settings)  # type: ignore[arg-type]
     assert text == render_two_players(names, outcomes, permuted, **settings)  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ from glem.core.styles.telling import (
     verdict,
 )
 from glem.core.styles.temporal_difference import TemporalDifference
-from glem.core.styles.two_players import METHODS, Repetition, hit_rows, hit_table, repeat, repeat_all
+from glem.core.styles.two_players import METHODS, Repetition, hit_rows, hit_table, ratio_interval, repeat, repeat_all
 from glem.core.styles.who_is_it import (
     CHOICE_MODEL,
     EQUAL,
@@ -234,6 +234,33 @@ def test_two_players_are_told_apart_and_scrambled_results_change_nothing() -> No
     table, rows = hit_table(("one", "two"), [outcome], [repeat(task(permuted=True))])
     assert "h(one, two)" in table.header
     assert len(rows) == 12
+
+
+def drawn_hits(generator: np.random.Generator, repetitions: int, games: int) -> NDArray[np.float64]:
+    """Hits whose chance is .4 on the average over all training games and all mutual games."""
+    centre = generator.normal(0, 0.12, (repetitions, 1)) + generator.normal(0, 0.12, games) + 0.4
+    return (generator.random((repetitions, games)) < centre).astype(float)
+
+
+@pytest.mark.parametrize("repetitions", [2, 5, 16])
+def test_intervals_of_hits_hold_for_other_training_games_and_other_mutual_games(repetitions: int) -> None:
+    generator = np.random.default_rng(repetitions)
+    found = [ratio_interval(drawn_hits(generator, repetitions, 60)) for _ in range(1000)]
+    assert 0.91 < np.mean([low <= 0.4 <= high for _, low, high in found]) <= 0.99
+
+
+def test_intervals_of_hits_are_those_of_resampled_repetitions_and_games() -> None:
+    generator = np.random.default_rng(1)
+    hits = drawn_hits(generator, 40, 120)
+    draws = [hits[generator.choice(40, 40)][:, generator.choice(120, 120)].mean() for _ in range(4000)]
+    _, low, high = ratio_interval(hits)
+    np.testing.assert_allclose([low, high], np.percentile(draws, [2.5, 97.5]), atol=0.01)
+    # Sixteen repetitions that go from .03 to .9 are no .356 (.340 to .372).
+    apart = np.repeat(np.linspace(0.03, 0.9, 16)[:, None], 40, axis=1) > np.linspace(0, 1, 40)
+    _, low, high = ratio_interval(apart.astype(float))
+    assert high - low > 0.25
+    assert np.isnan(ratio_interval(hits[:1])[1:]).all()
+    assert ratio_interval(np.ones((3, 9))) == (1.0, 1.0, 1.0)
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
