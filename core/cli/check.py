@@ -20,13 +20,17 @@ from glem.core.cli.display import display_progress, print_result
 @options.count("--games", 40, "Random games to play.")
 @options.seed
 @options.flag("--plain", "Use the plain Python rules instead of the compiled ones.")
+@options.flag("--show-game", "Print a random game as well, with all legal moves, for you to read.")
 @options.as_json
-def command(game_name: str, **how: Any) -> int:
+def command(game_name: str, show_game: bool, **how: Any) -> int:
     """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.
 
     Each failure names the promise that is broken and shows the position. The exit status is 1 when there is one.
+    Whether the rules are those that you mean, no promise shows.
     """
+    from glem.core.conformance.playouts import shown_game
     from glem.core.conformance.plugin import check_plugin
+    from glem.core.game.game import load_game
 
     reports = check_plugin(game_name, progress=display_progress(), **how)
     passed = all(report.passed for report in reports)
@@ -44,5 +48,15 @@ def command(game_name: str, **how: Any) -> int:
         for report in reports
         for result in report.results
     ]
-    print_result({"game": game_name, "passed": passed, "parts": parts, "checks": checks}, map(str, reports))
+    shown = shown_game(load_game(game_name), how["seed"]) if show_game and passed else []
+    print_result(
+        {
+            "game": game_name,
+            "passed": passed,
+            "parts": parts,
+            "checks": checks,
+            **({"shown_game": shown} if shown else {}),
+        },
+        [*map(str, reports), *shown],
+    )
     return 0 if passed else 1

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable
 from glem.core.errors import BadInputError
+from glem.core.game.drawing import draw_position
 from glem.core.game.game import Game
 
 GUARD = -1_234_567
@@ -22,6 +23,8 @@ GUARD_ROWS = 8
 
 FIRST_PLIES = 6
 """Plies at the start of games that every sample looks at: rules for openings, such as swaps, hold nowhere else."""
+
+_PLAYERS = ("first", "second")
 
 MOST_POSITIONS = 2500
 """Positions after which :func:`sample_of` begins no further game: of games that last for hundreds of plies few do."""
@@ -246,6 +249,31 @@ def play_sample(sample: Sample, check: CheckResult, most_positions: float = math
             sample.add(position, moves, move, history, bool(over))
             position, history = following, (*history, move)
     sample.broken_off = False
+
+
+def shown_game(game: Game, seed: int) -> list[str]:
+    """Lines of the first random game of a seed for its author to read: positions, legal moves, what was played.
+
+    Raises
+    ------
+    ConformanceError
+        Play is broken.
+    """
+    report = ConformanceReport(game.title)
+    sample = sample_of(game, 1, seed, report)
+    report.require()
+    lines = [f"One random game of {game.title}, of seed {seed}:"]
+    for ply, position in enumerate(sample.positions):
+        drawing = draw_position(game, position, first_to_move=ply % 2 == 0)
+        lines += ["", show(game, position), *("  " + line for line in (drawing.lines() if drawing else []))]
+        if played := sample.played_at(ply):
+            legal = " ".join(move_text(game, move) for move in sample.legal[ply])
+            lines.append(
+                f"  ply {ply + 1}, {_PLAYERS[ply % 2]} player: plays {move_text(game, *played)}, legal are {legal}"
+            )
+    score, mover = int(game.final_score(sample.positions[-1])), (len(sample.positions) - 1) % 2
+    end = f"the {_PLAYERS[mover if score > 0 else 1 - mover]} player wins" if score else "a draw"
+    return [*lines, f"  over: final_score is {score} for the {_PLAYERS[mover]} player, who is to move: {end}"]
 
 
 def check_position(game: Game, position: Any, maker: str) -> None:

@@ -110,7 +110,7 @@ class ConformanceReport:
     def __str__(self) -> str:
         if self.not_looked_at:
             return f"{self.subject}: not looked at: {self.not_looked_at}"
-        lines = [f"{self.subject}: {'keeps its promises' if self.passed else 'breaks a promise'}"]
+        lines = [f"{self.subject}: {'no broken promise found' if self.passed else 'breaks a promise'}"]
         for result in self.results:
             if result.skipped:
                 lines.append(f"  --   {result.name}: {result.skipped}")

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import random
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -27,6 +28,7 @@ from glem.core.conformance.report import BrokenPromise, CheckResult, Conformance
 from glem.core.conformance.searching import SEARCHING
 from glem.core.game.declarations import INTERFACE_VERSION
 from glem.core.game.game import Game
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 _RULES = Suite()
@@ -36,6 +38,12 @@ _SYMMETRY_SAMPLE = 60
 _HASH_WINDOW_BITS = 16
 _SHOWN_MOVES = 6
 _COUNTED_POSITIONS = 1000
+_KEY_SAMPLE = 1000
+_SUCCESSOR_SAMPLE = 200
+_NOT_SHOWN = (
+    "not shown: whether these are the rules that you mean. Compare perft with published counts, replay a known game, "
+    "and read one (glem check --show-game)"
+)
 _CHANCE = "different results for the same position: chance, or a global that changes"
 
 
@@ -67,9 +75,12 @@ def check_game(
     """
     sample = Sample(game, seed=seed, games=games)
     suites = (_RULES, NOTATION, SEARCHING) if plain else (_RULES, NOTATION, SEARCHING, COMPILED)
-    return ConformanceReport(game.title).examine(
+    report = ConformanceReport(game.title).examine(
         [step for suite in suites for step in suite.of(game, sample)], progress
     )
+    if report.passed:
+        report.note(_NOT_SHOWN)
+    return report
 
 
 @_RULES.promise("facts", "the game's description is complete and consistent")
@@ -186,6 +197,21 @@ def _check_scores(check: CheckResult, game: Game, sample: Sample) -> None:
             check.expect(negated == -score, f"final_score is {score}, for the other side {negated}")
 
 
+@_RULES.promise("invariants", "what the game says of every position holds")
+def _check_invariants(check: CheckResult, game: Game, sample: Sample) -> None:
+    if not game.invariants:
+        raise NotApplicable("the game declares none")
+    broken: set[str] = set()
+    for row, position in sample.rows(check):
+        if not sample.history[row]:
+            broken.clear()
+        for sentence, holds in game.invariants.items():
+            held = sentence in broken or bool(holds(position))
+            check.expect(held, f"it does not hold that {sentence}")
+            # What a move breaks stays broken for the rest of the game.
+            broken.update([] if held else [sentence])
+
+
 @_RULES.step
 def _note_course(report: ConformanceReport, game: Game, sample: Sample) -> None:
     """Note how the games went: no promise tells an illegal move or a wrong sign from the rules, their author does."""
@@ -209,6 +235,29 @@ def _note_course(report: ConformanceReport, game: Game, sample: Sample) -> None:
         report.note(
             f"{_range(plies, 'plies a game')}, {_range(choices, 'moves a position')}"
             + (f"; perft from the start {counts}" if counts else "")
+        )
+    never = sorted(set(range(game.move_count)) - {move for moves in sample.legal for move in moves})
+    if 0 < len(never) <= _SHOWN_MOVES:
+        which = " (the pass)" if game.pass_move in never else ""
+        report.note(f"never legal in these games: {_moves_text(game, never)}{which}")
+    with contextlib.suppress(Exception):  # what it raises is a failure of another check
+        _note_equal_successors(report, game, sample)
+
+
+def _note_equal_successors(report: ConformanceReport, game: Game, sample: Sample) -> None:
+    """Note moves of one result: one of them may be no move of the game."""
+    found: list[tuple[int, list[int]]] = []
+    rows = sample.some(_SUCCESSOR_SAMPLE)
+    for row in rows:
+        by_result: dict[tuple[Any, ...], list[int]] = {}
+        for move in sample.legal[row]:
+            by_result.setdefault(tuple(game.play(sample.positions[row], move)), []).append(move)
+        found += [(row, moves) for moves in by_result.values() if len(moves) > 1][:1]
+    if found:
+        row, moves = found[0]
+        report.note(
+            f"several legal moves lead to one position in {len(found)} of {counted(len(rows), 'position')}, as "
+            f"{_moves_text(game, moves)} in {show(game, sample.positions[row])}: are all of them moves?"
         )
 
 
@@ -260,6 +309,8 @@ def _check_hash(check: CheckResult, game: Game, sample: Sample) -> None:
             both = f"{sample.place(row)}\nand {sample.place(twin)}{_counter_advice(position, other)}"
             check.place = partial(str, both)
             check.fail(f"hash_key {key:#x} stands for two positions")
+    if not sample.doubt:
+        _check_key_sees_fields(check, game, sample)
     words = np.array(sorted(keys), np.uint64)
     pairs = len(words) * (len(words) - 1) / 2 / 2**_HASH_WINDOW_BITS
     for shift in range(0, 64, _HASH_WINDOW_BITS):
@@ -272,6 +323,50 @@ def _check_hash(check: CheckResult, game: Game, sample: Sample) -> None:
             f"hash_key scatters badly: in bits {shift} to {shift + _HASH_WINDOW_BITS - 1}, {found:.0f} pairs of "
             f"{len(words)} positions meet, chance makes {pairs:.0f}",
         )
+
+
+def _check_key_sees_fields(check: CheckResult, game: Game, sample: Sample) -> None:
+    """Exchange one field at a time by values of other positions: the key must differ wherever the rules do.
+
+    Two whole positions of one key hardly meet in random games. Only what the game reads as it writes it is a position:
+    a field that the others determine need not be in the key.
+    """
+    generator = random.Random(sample.seed)  # noqa: S311 - no secret depends on it
+    blind: set[str] = set()
+    values = [list(dict.fromkeys(column)) for column in zip(*sample.positions, strict=True)]
+    for _, position in sample.rows(check, sample.some(_KEY_SAMPLE)):
+        key = game.hash_key(position)
+        for name, value, seen in zip(position._fields, position, values, strict=True):
+            exchanged = position._replace(**{name: generator.choice(seen)})
+            if name in blind or same(exchanged, position):
+                continue
+            check.cases += 1
+            if game.hash_key(exchanged) != key:
+                continue
+            with contextlib.suppress(Exception):  # nothing promises an answer to what is no position
+                text = game.format_position(exchanged)
+                # Reading it gives what other fields keep of this one, a key for example.
+                other = game.parse_position(text)
+                if game.format_position(other) != text or game.hash_key(other) != key:
+                    continue
+                difference = "" if _differ_in_counter(game, position, other) else _difference(game, position, other)
+                if difference:
+                    blind.add(name)
+                    check.fail(
+                        f"hash_key leaves out {name!r}: with {getattr(other, name)} in place of {value}, {difference}, "
+                        f"but the key stays {int(key):#x}{_counter_advice(position, other)}"
+                    )
+
+
+def _difference(game: Game, one: Any, other: Any) -> str:
+    """Say what the rules make different of two positions; empty if nothing."""
+    moves = list_moves(game, one)
+    if moves != list_moves(game, other):
+        return "other moves are legal"
+    if not moves:
+        return "the final score differs" if game.final_score(one) != game.final_score(other) else ""
+    differing = (move for move in moves if not same(game.play(one, move), game.play(other, move)))
+    return next((f"{move_text(game, move)} leads elsewhere" for move in differing), "")
 
 
 def _differ_in_counter(game: Game, one: Any, other: Any) -> bool:

@@ -266,6 +266,9 @@ class Game:
         a player is ``name:program``, then limits and options.
     facts
         Further facts about the game, by name, for ``glem games`` and its page in the documentation.
+    invariants
+        By a sentence each, plain ``(position) -> bool``: what holds in every position by your rules, such as ``the
+        stones sum to 48``. Only ``glem check`` asks.
     interface_version
         The version of this interface that the plugin was written for, as a number: a glem that does not fit says so.
 
@@ -308,6 +311,7 @@ class Game:
     protocols: Mapping[str, Protocol] = field(factory=dict)
     external_players: Mapping[str, ExternalPlayers] = field(factory=dict)
     facts: Mapping[str, str] = field(factory=dict)
+    invariants: Mapping[str, Callable[[Any], bool]] = field(factory=dict)
     interface_version: int = INTERFACE_VERSION
     rules: Operations = field(init=False, repr=False)
     """The rules as one value for generic code."""

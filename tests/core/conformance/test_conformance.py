@@ -16,12 +16,13 @@ from glem.core.conformance.report import ConformanceReport
 from glem.core.errors import BadInputError, ConformanceError
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Phases
-from glem.core.game.game import Game
+from glem.core.game.game import Game, load_game
 from glem.games.othello import rules as othello_rules
 from tests.core.cli.terminal import Terminal
 from tests.core.game import countdown_game as sound
 from tests.core.game.countdown_game import COUNTDOWN, FACTS, Position
 from tests.core.game.countdown_game import legal_moves as sound_legal_moves
+from tests.core.game.kalah_game import kalah
 from tests.core.search import duel_game
 from tests.core.search.duel_game import duel
 from tests.othello import LEARNING, OTHELLO
@@ -37,7 +38,7 @@ def test_sound_games_pass():
         report = check_game(game, games=10)
         assert report.passed, str(report)
         report.require()
-        assert "keeps its promises" in str(report)
+        assert "no broken promise found" in str(report)
         assert all(result.cases or result.skipped for result in report.results)
 
 
@@ -352,6 +353,68 @@ def test_broken_boards_are_caught(change, check, text):
         report.require()
 
 
+def keys_no_second_move(position):
+    return mix(position.own ^ mix(position.opponent))
+
+
+def plays_empty_pits(position, moves, start):
+    count = kalah.legal_moves(position, moves, start)
+    if count == 0 or moves[start] == kalah.PASS:
+        return count
+    moves[start : start + kalah.PITS] = range(kalah.PITS)
+    return kalah.PITS
+
+
+def never_passes(position, moves, start):
+    return kalah.legal_moves(position._replace(again=np.uint8(0)), moves, start)
+
+
+def loses_a_stone(position, move):
+    following = kalah.play(position, move)
+    in_store = following.opponent >> np.uint64(48)
+    return following._replace(opponent=following.opponent - np.uint64(int(in_store > 3) << 48))
+
+
+def scores_for_the_other(position):
+    return -kalah.final_score(position)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"hash_key": keys_no_second_move}, "hash_key leaves out 'again': with 1 in place of 0, other moves are legal"),
+        ({"legal_moves": plays_empty_pits}, "note several legal moves lead to one position in "),
+        ({"legal_moves": never_passes}, "note never legal in these games: - (the pass)"),
+        ({"play": loses_a_stone}, "FAIL invariants: what the game says of every position holds (40 of "),
+        ({"final_score": scores_for_the_other}, "note not shown: whether these are the rules that you mean"),
+    ],
+)
+def test_mistakes_of_a_kalah_are_told(change, told):
+    sound = check_game(kalah.KALAH, plain=True)
+    assert sound.passed
+    assert told in str(check_game(evolve(kalah.KALAH, name="broken", **change), plain=True))
+    # A wrong sign is a game of its own: the report says so of every game.
+    assert (told in str(sound)) == ("final_score" in change)
+
+
+def test_a_key_that_reads_no_castling_is_caught():
+    chess = load_game("chess")
+
+    def broken(*left_out: str) -> str:
+        def hash_key(position):
+            number = np.uint64(0)
+            for name, value in position._asdict().items():
+                number = number if name in left_out else mix(number ^ np.uint64(value))
+            return number
+
+        found = failures(check_game(evolve(chess, name="broken", hash_key=hash_key), games=1, plain=True))
+        return found.get("hash", "")
+
+    # The game keeps a key in a field of its own, which follows from the others.
+    assert broken("key", "clock") == ""
+    assert "hash_key leaves out 'castling': with " in broken("key", "clock", "castling")
+
+
 def test_a_counter_that_nothing_declares_is_told_with_what_would_declare_it():
     told = failures(check_game(duel(), games=5, plain=True))
     assert "They differ in 'quiet' alone" in told["hash"]
@@ -539,6 +602,10 @@ def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
     passed = terminal.json("check", "connect_four", "--games", 2, "--plain")
     assert (passed["passed"], passed["checks"][0]["name"]) == (True, "facts")
     assert terminal("check", "nosuchgame", status=2).count("\n") == 1
+    shown = terminal("check", "connect_four", "--games", 2, "--plain", "--show-game")
+    assert "\n  ply 1, first player: plays " in shown
+    assert "who is to move: the second player wins" in shown.splitlines()[-1]
+    assert "shown_game" in terminal.json("check", "connect_four", "--games", 2, "--plain", "--show-game")
     broken = Game(**{**FACTS, "final_score": scores_too_high})
     monkeypatch.setattr(plugin, "load_game", lambda name: broken)
     parts = terminal.json("check", "countdown", "--games", 2, status=1)["parts"]
@@ -559,4 +626,4 @@ def test_the_command_runs_all_parts_or_one(terminal: Terminal):
     parts = ["Connect Four", "learning of Connect Four", "evaluation of Connect Four", "fitter ConjugateGradient"]
     assert list(dict.fromkeys(check["subject"] for check in found["checks"])) == parts
     one = terminal("check", "connect_four", "--games", 2, "--only", "fitter", "--seed", 3)
-    assert one.startswith("fitter ConjugateGradient: keeps its promises\n  ok   manners (")
+    assert one.startswith("fitter ConjugateGradient: no broken promise found\n  ok   manners (")
