@@ -36,15 +36,15 @@ TELLING_TIMES = {"trained/report.html"}
 _SAMPLE = "{data}/sample.parquet"
 _LABELLER = "{data}/mobility.npz,table=1"
 COMMANDS = {
-    "positions": "positions {data}/many.games --game othello --split 0.2 --unseen --merge --jobs 1 -o p.parquet",
+    "positions": "positions othello {data}/many.games --held-out 0.2 --unseen --merge --jobs 1 -o p.parquet",
     "discover": f"discover {_SAMPLE} --sample 4000 --maximum-size 2 --keep 60 --gain 2 --iterations 8 --smoothing 0 "
     "--jobs 1 -o found",
-    "fit": f"fit {_SAMPLE} --iterations 40 --validation 0 --jobs 1 -o f.npz",
+    "fit": f"fit {_SAMPLE} --iterations 40 --held-out 0 --jobs 1 -o f.npz",
     "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=3 --merge --workers 2 -o l.parquet",
-    "relabel": f"relabel {{data}}/some.games --game othello --workers 1 --outcomes 6 --threshold 4 -o r.parquet "
-    f"--by {_LABELLER},depth=2 --again {_LABELLER},depth=3",
-    "grade --keep": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
-    "--skip-moves 2 --keep kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
+    "relabel": f"relabel othello {{data}}/some.games --workers 1 --outcomes 6 --suspect-above 4 -o r.parquet "
+    f"--quick {_LABELLER},depth=2 --again {_LABELLER},depth=3",
+    "grade": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
+    "--skip-moves 2 --scores kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
     "spsa": "spsa chess 'uci:{python} {data}/engine.py,nodes=1' {data}/games.pgn --parameter Value --select all "
     "--skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
     "learn": "learn othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
@@ -125,6 +125,7 @@ def test_a_killed_command_continues(name: str, data: Path, tmp_path: Path) -> No
     watch = Watch(whole)
     status, errors = end_command_when(words, watch, folder=whole)
     assert status == 0, errors
+    assert "glem: notice" not in errors  # by which commands say that an option has another name
     generator = random.Random(name)
     for last in [*(2 + 0.8 * generator.random() * len(watch.states) for _ in range(KILLS)), math.inf]:
         by = generator.choice([signal.SIGKILL, signal.SIGINT])
