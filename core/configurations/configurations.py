@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ _COLUMNS: dict[str, Any] = {
     "sizes": np.uint16,
     "match_counts": np.int64,
 }
+_MOST_RELATIONS = (1 << 16) - 1
 # At most two billion relations.
 _FORMAT = ArchiveFormat("glem configurations", version=2, required=tuple(_COLUMNS), largest=1 << 36, packed=False)
 
@@ -63,8 +64,10 @@ class RelationTable:
             raise BadInputError(
                 f"a relation table needs two equally long columns, not {self.features.shape} and {self.values.shape}"
             )
-        if len(self) > 65535:
-            raise BadInputError(f"{len(self)} relations are more than 65,535; choose fewer features or more matches")
+        if len(self) > _MOST_RELATIONS:
+            raise BadInputError(
+                f"{len(self)} relations are more than {_MOST_RELATIONS:,}; choose fewer features or more matches"
+            )
         key = self.features.astype(np.int64) * 65536 + self.values
         if (self.features < 0).any() or (np.diff(key) <= 0).any():
             raise BadInputError("the relations of a table must be distinct and ordered by feature and value")
@@ -198,10 +201,10 @@ class ConfigurationSet:
         BadInputError
             The file is missing, damaged, of another kind, or larger than any machine holds.
         """
-        header, arrays = _FORMAT.read(Path(path))
+        header, arrays = _FORMAT.read(Path(path), _check_shapes)
         with reading(path, "file of configurations"):
             for name, kind in _COLUMNS.items():
-                if arrays[name].ndim != 1 or arrays[name].dtype != kind:
+                if arrays[name].dtype != kind:
                     raise BadInputError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not a column of {kind}")
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(arrays["sizes"], dtype=np.int64)])
             table = RelationTable(arrays["table_features"], arrays["table_values"])
@@ -210,6 +213,18 @@ class ConfigurationSet:
             if len(loaded) and (loaded.match_counts.min() < 0 or loaded.match_counts.max() > count):
                 raise BadInputError(f"a match count is outside 0..{count}, the number of positions")
             return loaded
+
+
+def _check_shapes(_header: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    for name, shape in shapes.items():
+        if len(shape) != 1:
+            raise BadInputError(f"{name} has shape {shape}, expected a column")
+    size = {name: shapes[name][0] for name in _COLUMNS}
+    table, count = size["table_features"], size["sizes"]
+    if table > _MOST_RELATIONS or size["table_values"] != table or size["match_counts"] != count:
+        raise BadInputError(f"its columns do not go together: {size}")
+    if size["relations"] > count * table:
+        raise BadInputError(f"{size['relations']} relations in {count} configurations of a table of {table}")
 
 
 @kernel

@@ -7,8 +7,10 @@ Its files are ``.npz`` archives with a JSON header; loading one runs no code.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -76,6 +78,56 @@ _FORMAT = ArchiveFormat(
 )
 
 Weights = NDArray[np.float32]
+
+
+def check_shapes(source: Path, header: Any, shapes: Mapping[str, tuple[int, ...]], part: str = "") -> None:
+    """Refuse arrays of a file that are larger than phases, features and terms of its header make them.
+
+    Parameters
+    ----------
+    header, shapes
+        Of :meth:`LinearEvaluation.parts`.
+    part
+        What stands before the names in the file.
+
+    Raises
+    ------
+    BadInputError
+        The text names the array; or the header fits no evaluation.
+    """
+    with reading(source, "glem evaluation file"):
+        learning = _learning_of(source, header)
+        patterns = [[learning.features.index(name) for name in names] for names in (header["patterns"] or {}).values()]
+        linear = [learning.features.index(name) for name in header["linear"]]
+    phases = len(learning.phases)
+    values = [feature.high - feature.low + 1 for feature in learning.features.features]
+    contents = sum(math.prod(values[member] for member in members) for members in patterns)
+    relations, terms = sum(values), len(patterns) + len(linear)
+
+    def count(name: str) -> int:
+        return math.prod(shapes.get(name, (0,)))
+
+    configurations, hidden = count("configuration_match_counts"), count("hidden_output") // (2 * phases)
+    most = {
+        "bias": phases,
+        "pattern_weights": phases * contents,
+        "configuration_weights": phases * configurations,
+        "linear_weights": phases * len(linear),
+        "relation_features": relations,
+        "relation_values": relations,
+        "configuration_relations": configurations * relations,
+        "configuration_offsets": configurations + 1,
+        "hidden_weights": hidden * relations,
+        "hidden_bias": hidden,
+        "sparse_sizes": len(patterns),
+        "sparse_contents": contents,
+        "coefficients": 2 * phases * (terms + 1),
+        "slopes": phases * terms,
+        "squares": phases * terms**2,
+    }
+    for name, greatest in most.items():
+        if count(name) > greatest:
+            raise BadInputError(f"{part}{name} have shape {shapes[name]}, the header allows {greatest:,} numbers")
 
 
 @kernel
@@ -571,8 +623,7 @@ class LinearEvaluation:
             They fit no evaluation, or one of other features or phases.
         """
         with reading(source, "glem evaluation file"):
-            game = check_named_by_file(header["game"], source)
-            learning = _learning_of(source, header, load_learning(game, str(header.get("feature_set", ""))))
+            learning = _learning_of(source, header)
             patterns = None
             if header["patterns"] is not None:
                 patterns = _patterns_from(learning.features, header["patterns"], arrays)
@@ -609,7 +660,7 @@ class LinearEvaluation:
         :func:`glem.core.evaluation.named.load_value` also reads the value of one with a drawishness.
         """
         source = Path(path)
-        return cls.from_parts(source, *cls.archive.read(source))
+        return cls.from_parts(source, *cls.archive.read(source, partial(check_shapes, source)))
 
 
 def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, NDArray[Any]]) -> PatternSet:
@@ -626,8 +677,9 @@ def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, ND
     return PatternSet(features, tuple(patterns))
 
 
-def _learning_of(path: Path, header: dict[str, Any], learning: Learning) -> Learning:
+def _learning_of(path: Path, header: Any) -> Learning:
     """Give what a game gives to learning the phases of a file, and check that its features are the same."""
+    learning = load_learning(check_named_by_file(header["game"], path), str(header.get("feature_set", "")))
     names = tuple(header["phases"])
     if names != learning.phases.names:
         if learning.phases_of is not None:

@@ -8,6 +8,7 @@ game; search and players use the value alone, grading uses both.
 import math
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +18,13 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.evaluation.linear import EVALUATION_ARRAYS, OPTIONAL_EVALUATION_ARRAYS, Explanation, LinearEvaluation
+from glem.core.evaluation.linear import (
+    EVALUATION_ARRAYS,
+    OPTIONAL_EVALUATION_ARRAYS,
+    Explanation,
+    LinearEvaluation,
+    check_shapes,
+)
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.result_distribution import ResultDistribution, result_distribution
 from glem.core.features.learning import Learning
@@ -181,7 +188,7 @@ class ResultEvaluation:
             The file is missing, damaged, of another kind, or made for other features or phases.
         """
         source = Path(path)
-        header, arrays = _FORMAT.read(source)
+        header, arrays = _FORMAT.read(source, partial(_check_shapes, source))
 
         def part(prefix: str) -> LinearEvaluation:
             own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
@@ -191,6 +198,12 @@ class ResultEvaluation:
         with reading(source, "glem result evaluation"):
             provenance = {str(name): str(text) for name, text in header["provenance"].items()}
             return cls(value, drawishness, float(header["scale"]), provenance)
+
+
+def _check_shapes(source: Path, header: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    for part in _PARTS:
+        own = {name.removeprefix(part): shape for name, shape in shapes.items() if name.startswith(part)}
+        check_shapes(source, header.get(part.rstrip("_")), own, part)
 
 
 def value_part(evaluation: LinearEvaluation | ResultEvaluation) -> LinearEvaluation:

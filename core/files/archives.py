@@ -4,15 +4,18 @@ The header names the format and its version and holds a checksum of the arrays. 
 ``allow_pickle=False``, and every size is checked before memory is taken.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
 import logging
+import math
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from attrs import define, field
@@ -25,6 +28,8 @@ _log = logging.getLogger(__name__)
 
 _LARGEST = 4 << 30
 _LARGEST_HEADER = 16 << 20
+_ENCRYPTED = 1
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 @define(frozen=True)
@@ -77,8 +82,15 @@ class ArchiveFormat:
         with atomic_path(path) as temporary, temporary.open("wb") as file:
             save(file, allow_pickle=False, header=text, **arrays)
 
-    def read(self, path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def read(
+        self, path: Path, check: Callable[[Any, Mapping[str, tuple[int, ...]]], None] = lambda *_: None
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Read the header and the arrays of a file.
+
+        Parameters
+        ----------
+        check
+            Called with the header and the shapes of the arrays before one is unpacked; raises :class:`BadInputError`.
 
         Raises
         ------
@@ -86,38 +98,85 @@ class ArchiveFormat:
             The file is missing, damaged, too large, of another kind or version; the text names it.
         """
         _log.info("reading %s", path)
-        arrays = read_arrays(path, f"{self.name} file", largest=self.largest, check=self._check_members)
-        with reading(path, f"{self.name} file"):
-            header = json.loads(arrays.pop("header").tobytes())
-        if not isinstance(header, dict) or header.get("format") != self.name:
-            raise BadInputError(f"{path}: its header is not that of a {self.name} file")
-        if header.get("version") != self.version:
-            raise BadInputError(f"{path}: format version {header.get('version')}, this glem reads {self.version}")
+        with _opened(path, f"{self.name} file", self.largest) as members:
+            self._check_members(members)
+            header = json.loads(members.pop("header").read().tobytes())
+            if not isinstance(header, dict) or header.get("format") != self.name:
+                raise BadInputError(f"{path}: its header is not that of a {self.name} file")
+            if header.get("version") != self.version:
+                raise BadInputError(f"{path}: format version {header.get('version')}, this glem reads {self.version}")
+            check(header, {name: member.shape for name, member in members.items()})
+            arrays = {name: member.read() for name, member in members.items()}
         if header.get("sha256") != _checksum(arrays):
             raise BadInputError(f"{path}: damaged, its checksum does not agree")
         return header, arrays
 
-    def _check_members(self, sizes: Mapping[str, int]) -> None:
+    def _check_members(self, members: Mapping[str, Member]) -> None:
         for name, words in self.foreign.items():
-            if name in sizes:
+            if name in members:
                 raise BadInputError(words)
         for name in ("header", *self.required):
-            if name not in sizes:
+            if name not in members:
                 raise BadInputError(f"no {self.name} file (it holds no {name})")
-        unknown = [] if self.optional is None else sorted(set(sizes) - {"header", *self.required, *self.optional})
+        unknown = [] if self.optional is None else sorted(set(members) - {"header", *self.required, *self.optional})
         if unknown:
             raise BadInputError(f"no {self.name} file (it holds {unknown[0]})")
-        if sizes["header"] > _LARGEST_HEADER:
+        if members["header"].size > _LARGEST_HEADER:
             raise BadInputError(f"the header is larger than {_LARGEST_HEADER} bytes")
 
 
-def read_arrays(
-    path: str | os.PathLike[str],
-    what: str,
-    *,
-    largest: int = _LARGEST,
-    check: Callable[[Mapping[str, int]], None] = lambda _: None,
-) -> dict[str, NDArray[Any]]:
+@define(frozen=True)
+class Member:
+    """An array of an archive, as its own header announces it.
+
+    Parameters
+    ----------
+    shape, kind, size
+        Of the array; the size in bytes when unpacked.
+    """
+
+    shape: tuple[int, ...]
+    kind: np.dtype[Any]
+    size: int
+    _archive: zipfile.ZipFile
+    _info: zipfile.ZipInfo
+
+    @classmethod
+    def of(cls, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Self:
+        """Read what is announced; anything else than an array of numbers, truth values or text is refused."""
+        # The other ways of packing take gigabytes for their dictionaries where a file asks for them.
+        if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} or info.flag_bits & _ENCRYPTED:
+            raise BadInputError(f"{info.filename} is packed in a way that numpy does not write")
+        with archive.open(info) as member:
+            version = np.lib.format.read_magic(member)
+            if version not in _HEADERS:
+                raise BadInputError(f"{info.filename} is no plain array (version {version})")
+            shape, _, kind = _HEADERS[version](member)
+            count, size = math.prod(shape), info.file_size - member.tell()
+        # Items of no size could be any number.
+        if kind.kind not in "biufU" or count * kind.itemsize != size or count > info.file_size:
+            raise BadInputError(f"{info.filename} is no plain array ({kind}, {shape}, {size:,} bytes)")
+        return cls(shape, kind, size, archive, info)
+
+    def read(self) -> NDArray[Any]:
+        """Unpack it."""
+        with self._archive.open(self._info) as member:
+            array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+            # Reading to the end checks the sum.
+            member.read(1)
+        return array
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str], what: str, largest: int) -> Iterator[dict[str, Member]]:
+    with reading(path, what), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        if sum(info.file_size for info in members.values()) > largest:
+            raise BadInputError(f"more than {largest} bytes when unpacked")
+        yield {name: Member.of(archive, info) for name, info in members.items()}
+
+
+def read_arrays(path: str | os.PathLike[str], what: str, *, largest: int = _LARGEST) -> dict[str, NDArray[Any]]:
     """Read the plain arrays of an ``.npz`` file, which may be anyone's.
 
     Parameters
@@ -126,20 +185,14 @@ def read_arrays(
         What it should be, for errors.
     largest
         Most bytes of all members when unpacked.
-    check
-        Called with the size of each array before one is read; raises :class:`BadInputError`.
 
     Raises
     ------
     BadInputError
         The file is missing, damaged or too large, or holds anything else than arrays of numbers, truth values or text.
     """
-    with reading(path, what), zipfile.ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        if sum(info.file_size for info in members.values()) > largest:
-            raise BadInputError(f"more than {largest} bytes when unpacked")
-        check({name: info.file_size for name, info in members.items()})
-        return {name: _read_array(archive, info) for name, info in members.items()}
+    with _opened(path, what, largest) as members:
+        return {name: member.read() for name, member in members.items()}
 
 
 def holds_array(path: str | os.PathLike[str], name: str) -> bool:
@@ -148,18 +201,6 @@ def holds_array(path: str | os.PathLike[str], name: str) -> bool:
     with contextlib.suppress(BadInputError), reading(path), zipfile.ZipFile(path) as archive:
         return f"{name}.npy" in archive.namelist()
     return False
-
-
-def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
-    # The other ways of packing take gigabytes for their dictionaries where a file asks for them.
-    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise BadInputError(f"{info.filename} is packed in a way that numpy does not write")
-    with archive.open(info) as member:
-        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
-        # Reading to the end checks the sum; items of no size could be any number.
-        if member.read(1) or array.dtype.kind not in "biufU" or array.size > info.file_size:
-            raise BadInputError(f"{info.filename} is no plain array ({array.dtype}, {array.shape})")
-    return array
 
 
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
