@@ -7,6 +7,8 @@ from collections.abc import Iterator
 __version__ = "0.1.0"
 
 _LONGEST_REASON = 200
+_OWN = (AssertionError, ImportError, NameError, SystemError, TimeoutError)
+_COMPILER = ("numba", "llvmlite")
 
 
 class GlemError(Exception):
@@ -15,6 +17,10 @@ class GlemError(Exception):
 
 class BadInputError(GlemError):
     """A file or argument is not what it should be; the text names file and record."""
+
+
+class NotEnoughMemoryError(GlemError, MemoryError):
+    """Something does not fit into memory; the text names it."""
 
 
 class PluginError(GlemError):
@@ -31,10 +37,11 @@ class GlemWarning(UserWarning):
 
 @contextlib.contextmanager
 def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
-    """Turn whatever goes wrong while something of a stranger is read into a :class:`BadInputError` that names it.
+    """Turn whatever damage raises while something of a stranger is read into a :class:`BadInputError` that names it.
 
     Every reader of a file stands in such a block: zipfile, zlib, numpy, pyarrow and json each raise what they think
-    fit where bytes are damaged, and so does code that finds another type than it expects.
+    fit where bytes are damaged, and so does code that finds another type than it expects. What no data can cause, such
+    as a function that a library lacks, passes through as it is.
 
     Parameters
     ----------
@@ -47,17 +54,38 @@ def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
     ------
     BadInputError
         It cannot be read, or is not what it should be.
+    NotEnoughMemoryError
+        It does not fit into memory.
     """
     name = os.fspath(place)
     try:
         yield
     except GlemError as error:
-        if name in str(error):
+        if name in str(error) or isinstance(error, MemoryError):
             raise
         raise BadInputError(f"{name}: {error}") from error
+    except MemoryError as error:
+        raise NotEnoughMemoryError(f"{name}: not enough memory to read it{_reason(error)}") from error
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise BadInputError(f"{name}: cannot be read: {error.strerror or error}") from error
-        lines = str(error).splitlines()
-        reason = f"{type(error).__name__}: {lines[0][:_LONGEST_REASON]}" if lines else type(error).__name__
-        raise BadInputError(f"{name}: damaged, or no {what or 'file of the expected kind'} ({reason})") from error
+        if _is_no_damage(error):
+            raise
+        kind = type(error).__name__
+        raise BadInputError(
+            f"{name}: damaged, or no {what or 'file of the expected kind'} ({kind}{_reason(error)})"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return f": {lines[0][:_LONGEST_REASON]}" if lines else ""
+
+
+def _is_no_damage(error: Exception) -> bool:
+    """Whether code is wrong, or what it runs on, and not what it reads."""
+    if isinstance(error, AttributeError):
+        # Values of JSON lack attributes where another type was expected; modules and objects of ours should not.
+        return not isinstance(error.obj, dict | list | str | int | float | None)
+    is_compilers = type(error).__module__.partition(".")[0] in _COMPILER
+    return isinstance(error, _OWN) or type(error) is RuntimeError or is_compilers

@@ -124,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except GlemError as error:
         _stop(" ".join(str(error).split()), 2)
+    except MemoryError as error:
+        _stop(f"not enough memory: {error}".removesuffix(": "), 2)
     except OSError as error:
         _stop(f"{error.filename or 'input/output'}: {error.strerror or error}", 2)
     sys.exit(status if isinstance(status, int) else 0)

@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, NotEnoughMemoryError
 
 _log = logging.getLogger(__name__)
 
@@ -128,11 +128,15 @@ class BoundedFile:
         try:
             # Not read(): where an archive breaks off, that would lose what it has unpacked already.
             piece = self._stream.read1(count)
-        except (EOFError, zlib.error, lzma.LZMAError, OSError, MemoryError) as error:
+        except MemoryError as error:
+            # An xz header may ask for a dictionary of 4 GiB.
+            raise NotEnoughMemoryError(
+                f"{self.path}: not enough memory to unpack it, after {self._count:,} unpacked bytes"
+            ) from error
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
             # Damage of gzip and of pyarrow's Zstandard is an OSError without a number, which a failing disk has.
             if isinstance(error, OSError) and error.errno is not None:
                 raise BadInputError(f"{self.path}: cannot be read: {error.strerror}") from error
-            # MemoryError: an xz header may ask for a dictionary of 4 GiB.
             raise BadInputError(
                 f"{self.path}: damaged or truncated archive after {self._count:,} unpacked bytes "
                 f"({str(error) or type(error).__name__})"

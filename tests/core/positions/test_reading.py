@@ -1,10 +1,13 @@
 """The guard around every reading of a file, and what used to get past the readers."""
 
+import importlib
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -20,7 +23,8 @@ from tests.core.files.mutations import announced, archive_of
     ("error", "told"),
     [
         (KeyError("a"), r"file: damaged, or no table \(KeyError: 'a'\)"),
-        (MemoryError(), r"file: damaged, or no table \(MemoryError\)"),
+        (EOFError(), r"file: damaged, or no table \(EOFError\)"),
+        (MemoryError(), "file: not enough memory to read it"),
         (RecursionError("deep"), r"file: damaged, or no table \(RecursionError: deep\)"),
         (OverflowError("x" * 1000), r"file: damaged, or no table \(OverflowError: x{200}\)"),
         (OSError("page 3\nof 4"), r"file: damaged, or no table \(OSError: page 3\)"),
@@ -35,9 +39,38 @@ def test_whatever_goes_wrong_names_the_file(error: Exception, told: str) -> None
         raise error
 
 
+def _of_an_older_library() -> None:
+    np.no_such_function([])  # type: ignore[attr-defined]
+
+
+def _of_the_compiler() -> None:
+    numba.njit(lambda text: text.no_such_method())("text")
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind"),
+    [
+        (_of_an_older_library, AttributeError),
+        (lambda: importlib.import_module("no_such_module"), ImportError),
+        (lambda: no_such_name, NameError),  # type: ignore[name-defined]  # noqa: F821
+        (_of_the_compiler, numba.TypingError),
+        (lambda: bytes(1 << 62), MemoryError),
+    ],
+)
+def test_what_no_data_can_cause_is_no_damage(cause: Callable[[], Any], kind: type[BaseException]) -> None:
+    with pytest.raises(kind) as caught, reading("file"):
+        cause()
+    assert "damaged" not in str(caught.value)
+
+
 def test_an_interruption_is_no_damage() -> None:
     with pytest.raises(KeyboardInterrupt), reading("file"):
         raise KeyboardInterrupt
+
+
+def test_a_value_of_another_type_is_damage() -> None:
+    with pytest.raises(BadInputError, match="damaged"), reading("file"):
+        json.loads("[1]").items()
 
 
 @pytest.mark.parametrize("change", [lambda text: text.replace("1234", "1e400"), lambda _: "[" * 100_000])
