@@ -88,4 +88,4 @@ def _is_no_damage(error: Exception) -> bool:
         # Values of JSON lack attributes where another type was expected; modules and objects of ours should not.
         return not isinstance(error.obj, dict | list | str | int | float | None)
     is_compilers = type(error).__module__.partition(".")[0] in _COMPILER
-    return isinstance(error, _OWN) or type(error) is RuntimeError or is_compilers
+    return isinstance(error, (*_OWN, GlemWarning)) or type(error) is RuntimeError or is_compilers

@@ -331,7 +331,7 @@ def _table_readers(folder: Path) -> Iterator[Reader]:
     fens = [line.split(";")[0] for line in FENS.decode().splitlines()[1:]] * 3
     results = ["1-0", "0-1", "1/2-1/2"] * 4
     lines = "".join(f'{fen[:-4]} c9 "{result}";\n' for fen, result in zip(fens, results, strict=True)).encode()
-    barred = "".join(f"{fen} | {17 * place} | 0.5\n" for place, fen in enumerate(fens)).encode()
+    barred = "".join(f"{fen} | {17 * place} | {place % 3 / 2}\n" for place, fen in enumerate(fens)).encode()
     table = "fen,result,ply\n" + "".join(f"{fen},{result},7\n" for fen, result in zip(fens, results, strict=True))
     columns = pa.table({"fen": fens, "result": results})
     pq.write_table(columns, folder / "fens.parquet")

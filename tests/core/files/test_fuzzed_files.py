@@ -11,6 +11,7 @@ MUTATIONS = 25
 
 
 @pytest.mark.filterwarnings("ignore:Reading `.npy`")
+@pytest.mark.filterwarnings("ignore::glem.core.errors.GlemWarning")
 def test_damaged_files_are_refused_or_read_as_a_naive_reader_reads_them(tmp_path: Path) -> None:
     names = []
     for reader in readers(tmp_path):
