@@ -2,22 +2,67 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
+import platform
 import re
 import secrets
 import shutil
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemWarning
 
-TEMPORARY = re.compile(r"\..*\.glem-[0-9a-f]{16}(\.[^.]*)?")
-"""Names of temporary files and folders; nothing else is called so."""
+
+class LocksWarning(GlemWarning):
+    """A file system has no locks."""
+
+
+def _machine() -> str:
+    """Name this machine, since it was started, in eight digits: all its containers share its locks, no other does."""
+    try:
+        name = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
+    except OSError:
+        name = platform.node()
+    return hashlib.sha256(name.encode()).hexdigest()[:8]
+
+
+_MACHINE = _machine()
+TEMPORARY = re.compile(rf"\..*\.glem-{_MACHINE}[0-9a-f]{{16}}(\.[^.]*)?")
+"""Names of this machine's temporary files and folders; nothing else is called so.
+
+Another machine may still write to its own, and its locks may not be seen here.
+"""
 
 
 def temporary_name(target: Path) -> Path:
     """Make up a name beside a path, hidden and with its suffix, by which :func:`clear_temporaries` knows it."""
-    return target.with_name(f".{target.stem}.glem-{secrets.token_hex(8)}{target.suffix}")
+    return target.with_name(f".{target.stem}.glem-{_MACHINE}{secrets.token_hex(8)}{target.suffix}")
+
+
+def lock(descriptor: int, place: Path) -> bool:
+    """Lock an open file, as long as it is open; False where another process has it.
+
+    Where the file system has no locks, a :class:`LocksWarning` says so, and nothing keeps others out.
+
+    Parameters
+    ----------
+    place
+        What the lock is for, for the warning.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        # Some network file systems answer EACCES for EWOULDBLOCK.
+        return False
+    except OSError as error:
+        warnings.warn(
+            f"{place}: the file system has no locks ({error.strerror}), so let no other glem work there meanwhile",
+            LocksWarning,
+            stacklevel=3,
+        )
+    return True
 
 
 @contextlib.contextmanager
@@ -84,7 +129,7 @@ def _locked_temporary(target: Path, flags: int) -> tuple[Path, int]:
 
 
 def clear_temporaries(folder: Path) -> None:
-    """Remove the temporary files and folders that killed processes left in a folder; those of others stay."""
+    """Remove the temporary files and folders that killed processes of this machine left in a folder."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for path in [folder / entry.name for entry in entries if TEMPORARY.fullmatch(entry.name)]:
             with contextlib.suppress(OSError):

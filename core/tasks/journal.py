@@ -7,7 +7,6 @@ torn is dropped when the work goes on; other settings are refused.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from glem.core.errors import BadInputError, reading
+from glem.core.files.atomic import lock
 from glem.core.tasks.run_folder import described_differences
 
 VERSION = 1
@@ -55,10 +55,8 @@ class Journal:
             raise
 
     def _begin(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInputError(f"{self.path}: another glem is writing to it") from None
+        if not lock(self._file.fileno(), self.path):
+            raise BadInputError(f"{self.path}: another glem is writing to it")
         header = _header_line(self._kind, self._settings)
         self._file.seek(0)
         # A death while the header was written leaves a beginning of it.

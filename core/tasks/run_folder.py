@@ -5,7 +5,6 @@ is; of a folder with the right one, only files that glem calls so are ever remov
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, temporary_name
+from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, lock, temporary_name
 
 _MARK = "work.json"
 _LOCK = "lock"
@@ -116,11 +115,9 @@ def folder_lock(folder: Path) -> Iterator[None]:
 def _lock(path: Path) -> int:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock(descriptor, path.parent):
             os.close(descriptor)
-            raise BadInputError(f"another glem is at work in {path.parent}") from None
+            raise BadInputError(f"another glem is at work in {path.parent}")
         # Who had it before removes the file on leaving: a lock on that keeps nobody out.
         if _is_at(descriptor, path):
             return descriptor

@@ -1,7 +1,10 @@
 """Unfinished work is one process's at a time, and nothing is removed that glem did not make."""
 
+import errno
 import json
+import os
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,8 @@ from typing import Any
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import TEMPORARY
+from glem.core.files.atomic import TEMPORARY, LocksWarning, clear_temporaries, temporary_name
+from glem.core.tasks.journal import Journal
 from glem.core.tasks.run_folder import (
     claim_folder,
     described_differences,
@@ -104,6 +108,48 @@ def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path: Path) -
     with run_folder(work, SETTINGS, keep=True):
         assert names(work) == {"work.json", "labels-000000.npz", "lock"}
     assert names(work) == {"work.json", "labels-000000.npz"}
+
+
+def _flock_that_fails(error: int) -> Callable[..., None]:
+    def fail(*_: Any) -> None:
+        raise OSError(error, os.strerror(error))
+
+    return fail
+
+
+@pytest.mark.parametrize("missing", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL])
+def test_work_goes_on_with_a_warning_where_the_file_system_has_no_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
+    monkeypatch.setattr("fcntl.flock", _flock_that_fails(missing))
+    with pytest.warns(LocksWarning, match="has no locks"), run_folder(tmp_path / "work", SETTINGS) as work:
+        (work / "fit-00.npz").touch()
+    with pytest.warns(LocksWarning, match="has no locks"), Journal(tmp_path / "journal", "work", SETTINGS) as journal:
+        journal.append({"a": 1})
+    assert names(tmp_path) == {"journal"}
+
+
+@pytest.mark.parametrize("taken", [errno.EWOULDBLOCK, errno.EACCES])
+def test_a_lock_that_another_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int) -> None:
+    monkeypatch.setattr("fcntl.flock", _flock_that_fails(taken))
+    with pytest.raises(BadInputError, match="another glem is at work"), run_folder(tmp_path / "work", SETTINGS):
+        pass
+    with pytest.raises(BadInputError, match="another glem is writing"):
+        Journal(tmp_path / "journal", "work", SETTINGS)
+
+
+def test_what_another_machine_may_still_write_stays(tmp_path: Path) -> None:
+    """Its locks are not seen here on every file system that both share."""
+    elsewhere = {f".{name}.glem-{'0' * 24}.npz" for name in ("fit-00", "labels-000001")}
+    work = tmp_path / "f.npz.work"
+    with run_folder(work, SETTINGS):
+        for name in (*elsewhere, temporary_name(work / "fit-01.npz").name, "fit-00.npz"):
+            (work / name).touch()
+        clear_temporaries(work)
+        assert names(work) == {"work.json", "lock", "fit-00.npz", *elsewhere}
+    assert names(work) == elsewhere
+    with run_folder(work, {**SETTINGS, "depth": 5}):
+        pass
 
 
 def test_another_thread_is_refused_and_the_same_one_is_not(tmp_path: Path) -> None:
