@@ -6,6 +6,7 @@ well, until the search of all of them; and the features of drawishness where one
 """
 
 import os
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,13 +17,13 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, PluginError
+from glem.core.errors import BadInputError, GlemWarning, PluginError
 from glem.core.evaluation.provenance import fitted_among
 from glem.core.features.learning import Learning, Measure, load_learning
 from glem.core.files.names import distinct_names
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
-from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings
+from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings, mean_by_game
 from glem.core.grading.drawishness import DrawishnessRows, drawishness_values, featured_drawishness
 from glem.core.grading.grading import Grading, grade_predictions
 from glem.core.grading.groupings import Grouping, groupings_of
@@ -42,6 +43,11 @@ OWN, FIT = "own", "fit"
 
 FEATURES = "features"
 """Drawishness fitted from features of the positions (:mod:`glem.core.grading.drawishness`)."""
+
+_FEWEST_GAMES = 10
+_SURE = 4
+"""Standard errors by which missing values must depend on who moves or wins."""
+_LARGE_DIFFERENCE = 0.05
 
 
 @define(frozen=True, eq=False, repr=False)
@@ -224,12 +230,39 @@ class CollectedPositions:
             else:
                 prediction = _joined(self._parts.pop(scorer.name))
             found[scorer.name] = scorer.complete(prediction)
+            self._warn_of_missing(scorer.name, found[scorer.name])
         return found
+
+    def _warn_of_missing(self, name: str, prediction: Prediction) -> None:
+        """Warn where the values that are missing are rather those of one player, or of one sign."""
+        missing = ~prediction.is_known
+        for sign, one, other in (
+            (self.column("side"), "where the first player is to move", "where the second is"),
+            (self.result, "that the side to move won", "that it lost"),
+        ):
+            if missing.any() and (shares := _different_shares(missing, sign, self.column("game"))):
+                text = (
+                    f"{name} has no value for {shares[0]:.0%} of the positions {one}, and for {shares[1]:.0%} of those "
+                    f"{other}: what is left to grade is no fair sample"
+                )
+                warnings.warn(text, GlemWarning, stacklevel=2)
 
     def drawishness_rows(self, prediction: Prediction) -> DrawishnessRows:
         """Return what a drawishness of a scorer's values is fitted to."""
         features, phase, key = (self.column(name) for name in ("features", "by phase", "game key"))
         return DrawishnessRows(features, phase, prediction.value, self.result, key)
+
+
+def _different_shares(missing: NDArray[np.bool_], sign: NDArray[Any], game: NDArray[Any]) -> tuple[float, float] | None:
+    """Shares of what is missing [N] where a sign is 1, and where it is -1; None where they hardly differ."""
+    rows = np.flatnonzero(sign)
+    missing, sign = missing[rows], sign[rows].astype(np.float64)
+    if len(set(sign.tolist())) < 2:
+        return None
+    shares = float(missing[sign > 0].mean()), float(missing[sign < 0].mean())
+    mean, error, games = mean_by_game((missing - missing.mean()) * (sign - sign.mean()), game[rows])
+    is_sure = games >= _FEWEST_GAMES and abs(mean) > _SURE * error
+    return shares if is_sure and abs(shares[0] - shares[1]) >= _LARGE_DIFFERENCE else None
 
 
 def _joined(parts: Sequence[Prediction]) -> Prediction:

@@ -13,9 +13,9 @@ count in pawns, or units like them, or in hundredths. Both are found out for eve
   speak for the first player by their definition. Two players who each think themselves ahead, or one who writes the
   same score all along, look like scores for the mover too: it takes both kinds of evidence, in ten games, to read
   them against it.
-- The unit by their size: hundredths are whole numbers, and their typical size (geometric mean) is at least 5. Where an
-  event counts in pawns, a single game may still have hundredths, even in a part of it: its scores of 3 and more are all
-  whole numbers, and of many sizes. Its whole numbers are then read as hundredths.
+- The unit by their size: hundredths are whole numbers, and their typical size (geometric mean) is at least 5, or they
+  are written as ``ce``. Where an event counts in pawns, a single game may still have hundredths, even in a part of it:
+  its scores of 3 and more are all whole numbers, and of many sizes. Its whole numbers are then read as hundredths.
 """
 
 import math
@@ -36,11 +36,14 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
-COMMENT_KINDS = ("none", "plain", "eval", "wv", "ev")
+COMMENT_KINDS = ("none", "plain", "eval", "wv", "ev", "ce")
 """Ways of writing a score, by the number that stands in ``comment_kind``."""
 
 _DEFINED = ("eval", "wv")
 """Ways of writing that speak for the first player by definition."""
+
+_CENTIPAWNS = "ce"
+"""The way of writing that counts in hundredths by definition."""
 
 FIRST, MOVER = "first", "mover"
 PAWNS, HUNDREDTHS = "pawns", "centipawns"
@@ -86,7 +89,8 @@ class CommentSums(NamedTuple):
 
 def games_with_hundredths(records: GameRecords) -> NDArray[np.bool_]:
     """Tell of each game [G] whether its whole numbers must be hundredths, whatever the event counts in."""
-    size = np.abs(records.move_columns["comment_score"])
+    written, kind = (records.move_columns[name] for name in ("comment_score", "comment_kind"))
+    size = np.where(kind == COMMENT_KINDS.index(_CENTIPAWNS), np.nan, np.abs(written))
     large = np.flatnonzero(np.isfinite(size) & (size >= _LARGE))
     game, size = np.repeat(np.arange(len(records)), records.lengths)[large], size[large]
     broken = np.bincount(game[size != np.rint(size)], minlength=len(records))
@@ -240,10 +244,10 @@ def _convention(event: str, kind: str, sums: CommentSums, side: str | None, unit
     if unit is not None:
         unit_from = "given"
     elif sums.sized >= _FEWEST:
-        is_hundredths = sums.whole >= _WHOLE_SHARE * sums.sized and size >= _HUNDREDTHS_FROM
-        unit, unit_from = HUNDREDTHS if is_hundredths else PAWNS, "size"
+        is_large = size >= _HUNDREDTHS_FROM or kind == _CENTIPAWNS
+        unit, unit_from = HUNDREDTHS if is_large and sums.whole >= _WHOLE_SHARE * sums.sized else PAWNS, "size"
     else:
-        unit, unit_from = PAWNS, "assumed"
+        unit, unit_from = HUNDREDTHS if kind == _CENTIPAWNS else PAWNS, "assumed"
     return CommentConvention(
         event=event,
         kind=kind,

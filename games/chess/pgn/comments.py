@@ -1,8 +1,10 @@
-"""Scores that engines leave in the comments of PGN files: ``+0.31/14 3s``, ``[%eval 0.31]``, ``wv=0.31``, ``ev=0.31``.
+"""Scores that engines leave in comments: ``+0.31/14 3s``, ``[%eval 0.31]``, ``wv=0.31``, ``ev=0.31``, ``[%ce 31]``.
 
 A score is read as it is written, in whatever unit and from whatever side. Mates are ``M12``, ``-M5``, ``#5`` or
-``#-5``. What stands at the beginning of a comment counts as a plain score only with a sign, a fraction or a mate, and
-with a blank, a comma, a slash or the end of the comment behind it, so that no move number is taken for one.
+``#-5``; a comma with a digit behind it begins a fraction, but behind ``%eval`` a depth. What stands at the beginning of
+a comment, or behind a move in parentheses there (``(e7e5) -0.20/14``), counts as a plain score only with a sign, a
+fraction or a mate, and with a blank, a comma, a slash or the end of the comment behind it, so that no move number is
+taken for one.
 """
 
 from typing import Any
@@ -11,13 +13,16 @@ import numpy as np
 
 from glem.core.compiling import characters as char
 
-NO_SCORE, PLAIN, EVAL, WV, EV = 0, 1, 2, 3, 4
+NO_SCORE, PLAIN, EVAL, WV, EV, CE = 0, 1, 2, 3, 4, 5
 """How a comment gives its score."""
 
 _MOST_DIGITS = 9
 _STOP, _DIGIT, _LETTER, _BEHIND_SCORE = 1, 2, 4, 8
 _MOST_MOVES = 32767.0
-_BOOK, _EVAL_TAG, _EVENT = (np.frombuffer(text, np.uint8) for text in (b"book", b"%eval", b'[Event "'))
+_BOOK, _EVAL_TAG, _CE_TAG, _EVENT = (
+    np.frombuffer(text, np.uint8) for text in (b"book", b"%eval", b"%ce ", b'[Event "')
+)
+_MINUS, _DASH = (np.frombuffer(sign.encode(), np.uint8) for sign in "\u2212\u2013")
 
 
 _CLASSES = char.classes(
@@ -37,12 +42,15 @@ def _stands_at(data: Any, at: int, text: Any) -> bool:
     return place == len(text)
 
 
-def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:
+def _score_at(data: Any, at: int, is_tag: bool) -> tuple[int, float, Any, bool]:
     """Index behind a score (the given one where there is none), the score, moves to a mate, and whether it is marked.
 
-    Marked are scores with a sign, a fraction or a mate. Data must follow the index, 16 bytes or more.
+    Marked are scores with a sign, a fraction or a mate. No comma begins a fraction in a tag. Data must follow the
+    index, 16 bytes or more.
     """
     place = at
+    while data[place] == char.SPACE:
+        place += 1
     negative = False
     mate = False
     marked = False
@@ -52,6 +60,9 @@ def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:
             negative = byte == char.HYPHEN
         elif byte == char.CAPITAL_M or byte == char.NUMBER_SIGN:
             mate = True
+        elif _stands_at(data, place, _MINUS) or _stands_at(data, place, _DASH):
+            negative = True
+            place += 2
         else:
             break
         marked = True
@@ -67,7 +78,12 @@ def _score_at(data: Any, at: int) -> tuple[int, float, Any, bool]:
             digits += 1
             if fraction:
                 unit *= 10.0
-        elif byte == char.FULL_STOP and digits > 0 and not (fraction or mate) and _CLASSES[data[place + 1]] & _DIGIT:
+        elif (
+            (byte == char.FULL_STOP or (byte == char.COMMA and not is_tag))
+            and digits > 0
+            and not (fraction or mate)
+            and _CLASSES[data[place + 1]] & _DIGIT
+        ):
             fraction = True
             marked = True
         else:
@@ -115,10 +131,14 @@ def read_comment(data: Any, at: int, end: int) -> tuple[int, Any, float, Any, bo
     book = _stands_at(data, at, _BOOK)
     # A score that may stand at an index, and how it is given; first of all where the comment begins.
     place = at
+    if data[at] == char.LEFT_PARENTHESIS:
+        while data[place] != char.RIGHT_PARENTHESIS and data[place] != char.RIGHT_BRACE:
+            place += 1
+        place += data[place] == char.RIGHT_PARENTHESIS
     given = np.int64(PLAIN)
     while True:
         if given != NO_SCORE:
-            after, value, moves, marked = _score_at(data, place)
+            after, value, moves, marked = _score_at(data, place, given == EVAL or given == CE)
             if after > place and (given != PLAIN or (marked and _CLASSES[data[after]] & _BEHIND_SCORE != 0)):
                 kind, score, mate = given, value, moves
             given = np.int64(NO_SCORE)
@@ -138,6 +158,9 @@ def read_comment(data: Any, at: int, end: int) -> tuple[int, Any, float, Any, bo
             if kind != WV and _stands_at(data, at, _EVAL_TAG):
                 given = np.int64(EVAL)
                 place = at + 6
+            elif kind == NO_SCORE and _stands_at(data, at, _CE_TAG):
+                given = np.int64(CE)
+                place = at + 4
         elif _stands_at(data, at + 1, _EVENT):
             return -at - 1, kind, score, mate, book
         at += 1

@@ -90,7 +90,7 @@ def plain_text(text: bytes, *, fen: bytes | None, is_chess960: bool) -> PlainTex
     if found is None or found.is_wrong:
         return None
     body = "\n".join([*found.words, found.marker or "*"])
-    return PlainText(f"{first}\n{body}\n".encode("ascii", "replace"), found.moves, bool(found.marker))
+    return PlainText(f"{first}\n{body}\n".encode("utf-8", "replace"), found.moves, bool(found.marker))
 
 
 def _normalized(text: str) -> str | None:

@@ -110,11 +110,31 @@ def test_results_that_contradict_are_told() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "side", "side_from"),
-    [("plain", MOVER, "assumed"), ("ev", FIRST, "assumed"), ("wv", FIRST, "defined"), ("eval", FIRST, "defined")],
+    [
+        ("plain", MOVER, "assumed"),
+        ("ev", FIRST, "assumed"),
+        ("ce", FIRST, "assumed"),
+        ("wv", FIRST, "defined"),
+        ("eval", FIRST, "defined"),
+    ],
 )
 def test_without_evidence_the_custom_is_assumed(kind: str, side: str, side_from: str) -> None:
     found = convention(records_of(np.full((1, 4), 0.25), np.zeros(1), "Match", kind))
     assert (found.side, found.side_from, found.unit_from) == (side, side_from, "assumed")
+    assert found.unit == (HUNDREDTHS if kind == "ce" else PAWNS)
+
+
+def test_one_player_writes_pawns_and_the_other_small_hundredths() -> None:
+    scores, results = drifting_scores(12, seed=9)
+    scores = np.round(scores * 2 / np.abs(scores).max(), 2)
+    written = scores.copy()
+    written[:, ::2] = np.rint(100 * scores[:, ::2])
+    records = records_of(written, results, "Match", "plain")
+    records.move_columns["comment_kind"][::2] = COMMENT_KINDS.index("ce")
+    scorer = CommentScorer("comments", side=FIRST)
+    selected = selected_of(records, np.arange(12 * PLIES))
+    value = scorer.complete(scorer.predict(selected)).value
+    np.testing.assert_allclose(value * selected.side, scores.ravel(), atol=0.006)
 
 
 def test_what_speaks_for_the_first_player_by_definition_is_not_read_for_the_mover_by_its_signs() -> None:

@@ -1,10 +1,12 @@
 """Grading on PGN: the five games that the documentation grades by hand, and the engine games of the data sets."""
 
 import re
+import warnings
 from pathlib import Path
 
 import pytest
 
+from glem.core.errors import GlemWarning
 from glem.core.game.game import load_game
 from glem.core.grading.collection import FEATURES, FIT, grade_collection
 from glem.core.grading.correctness import GradingSettings
@@ -44,6 +46,40 @@ def test_a_resigned_game_counts_and_an_unknown_result_is_told(terminal: Terminal
     assert (graded["grade"]["positions"], graded["missing"]) == (3, 2)
     by_rating = dict(zip(found["groups"]["rating difference"], graded["by_group"]["rating difference"], strict=True))
     assert {name: one["positions"] for name, one in by_rating.items() if one} == {"-100 to -51": 1, "+100 to +199": 1}
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        ("black", "comments has no value for 0% of the positions where the first player is to move, and for 100% of"),
+        (
+            "positive",
+            r"comments has no value for 100% of the positions that the side to move won, and for 0% of those",
+        ),
+        ("book", ""),
+    ],
+)
+def test_missing_scores_that_depend_on_the_side_or_the_sign_are_warned_of(
+    terminal: Terminal, tmp_path: Path, missing: str, told: str
+) -> None:
+    path = tmp_path / "games.pgn"
+    games = []
+    for number in range(40):
+        sign, result = (1, "1-0") if number % 2 else (-1, "0-1")
+        texts = [f"{{{(sign if ply % 2 == 0 else -sign) * 0.5:+.2f}/9 1s}}" for ply in range(4)]
+        for ply, text in enumerate(texts):
+            if {"black": ply % 2 == 1, "positive": "+" in text, "book": number % 4 < 2}[missing]:
+                texts[ply] = "{0s}"
+        moves = " ".join(f"{move} {text}" for move, text in zip(["e4", "e5", "Nf3", "Nc6"], texts, strict=True))
+        games.append(f'[Event "A"]\n[Result "{result}"]\n\n{moves} {result}\n\n')
+    path.write_text("".join(games))
+    arguments = "--evaluation comments --select all --skip-moves 0 --skip-end 0"
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", GlemWarning)
+        terminal("grade", "chess", path, *arguments.split())
+    warned = [line for line in terminal.error.splitlines() if "warning" in line]
+    assert len(warned) == bool(told)
+    assert re.match(f"glem: warning: {told}", "".join(warned)) or not told
 
 
 @pytest.mark.shared
