@@ -18,6 +18,7 @@ from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning, load_learning, with_phases
+from glem.core.game.equal_positions import one_position
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
@@ -61,7 +62,7 @@ def position_of(game: Game, position: Any = None) -> Any:
     """Read a position from its text; None is the initial one, and a position of the game stays as it is."""
     if position is None:
         return game.initial_position
-    return game.parse_position(position) if isinstance(position, str) else position
+    return game.parse_position(position) if isinstance(position, str) else one_position(game, position)
 
 
 def register(game: Game, learning: Learning | None = None) -> None:
@@ -160,20 +161,20 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
     Parameters
     ----------
     positions
-        Scored positions; merge duplicates after the split.
+        Scored positions, or a table of them; merge duplicates after the split.
     test_size
         Expected share of the games in the test set, 0 to 1.
     seed
         Another seed takes other games.
     """
-    return positions.split_by_game(test_size, seed)
+    return Positions.of(positions).split_by_game(test_size, seed)
 
 
 def fit(
     positions: Positions | Path_ | Sequence[Path_],
     *,
     prior: str = named.NO_EVALUATION,
-    patterns: Path_ | None = None,
+    patterns: Path_ | Mapping[str, Sequence[str]] | None = None,
     minimum_matches: int = 75,
     phases: int | None = None,
     configurations: ConfigurationSet | Path_ | None = None,
@@ -202,13 +203,13 @@ def fit(
     Parameters
     ----------
     positions
-        Scored positions, or Parquet files of them. By ``logistic``, ``fisher`` and ``quadratic`` files need not fit in
-        memory.
+        Scored positions, a table of them (:meth:`.Positions.of`), or Parquet files. By ``logistic``, ``fisher`` and
+        ``quadratic`` files need not fit in memory.
     prior
         Evaluation that the fit begins with and is held to: a file, ``default``, or ``none``. Its terms, phases and link
         are those of the fit.
     patterns
-        Name of a pattern set of the game, or a file of patterns
+        Name of a pattern set of the game, a mapping of names to features, or a file of patterns
         (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none. Those of a
         prior stand before them, and are all where this is None.
     minimum_matches
@@ -279,7 +280,9 @@ def fit(
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.files import PositionFiles
 
-    source = positions if isinstance(positions, Positions) else PositionFiles.of(_paths(positions))
+    given: Any = [positions] if isinstance(positions, str | os.PathLike) else positions
+    are_files = isinstance(given, list | tuple) and all(isinstance(path, str | os.PathLike) for path in given)
+    source = PositionFiles.of(given) if are_files else Positions.of(given)
     game, learning = source.game, load_learning(source.game.name)
     if phases is not None:
         learning = with_phases(learning, phases)
@@ -627,7 +630,7 @@ def discover(
     Parameters
     ----------
     positions
-        Scored positions with their games.
+        Scored positions with their games, or a table of them.
     folder
         Where the report and the evaluations go; the same call continues there after a kill.
     within
@@ -689,6 +692,7 @@ def discover(
         held_out=held_out,
         seed=seed,
     )
+    positions = Positions.of(positions)
     place, learning = Path(folder), load_learning(positions.game.name)
     run = discovering(positions, learning, place, settings, provenance=provenance, jobs=jobs, progress=progress)
     with run as found:
@@ -747,7 +751,7 @@ def label(
     Parameters
     ----------
     positions
-        Positions that are not over; equal ones are labelled once.
+        Positions that are not over, or a table of them; equal ones are labelled once.
     by
         Who labels, as for :func:`search_labelling`, or what that function gives, in which case the next two do not
         count.
@@ -768,6 +772,7 @@ def label(
     from glem.core.labelling.by_search import label_by_search
     from glem.core.tasks.tasks import Workers
 
+    positions = Positions.of(positions)
     settings = search_labelling(by, successors=successors, seed=seed) if isinstance(by, str) else by
     with TemporaryDirectory() as work:
         chosen, where = positions.merge_duplicates(), Workers(workers)

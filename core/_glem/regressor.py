@@ -1,6 +1,7 @@
 """Pattern evaluations as a regressor in the manner of scikit-learn, which need not be installed."""
 
 import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from attrs import evolve
 from numpy.typing import ArrayLike, NDArray
 
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import load_game
 from glem.core.positions.positions import Positions
 from glem.functions import fit
@@ -16,7 +18,8 @@ from glem.functions import fit
 class PatternRegressor:
     """Fits pattern weights to labels; works in scikit-learn's ``Pipeline``, ``cross_val_score`` and searches.
 
-    ``X`` is a set of N positions, or a frame, table or structured array with their columns ``position_FIELD``.
+    ``X`` is a set of N positions, or a table of pandas, polars or Arrow, or a structured array, with their columns
+    ``position_FIELD``.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ class PatternRegressor:
         self,
         game: str | None = None,
         *,
-        patterns: str | None = None,
+        patterns: str | Mapping[str, Sequence[str]] | None = None,
         iterations: int = 60,
         l2: float = 25.0,
         smoothing: float = 0.25,
@@ -108,7 +111,5 @@ class PatternRegressor:
             return X
         if self.game is None:
             raise ValueError("PatternRegressor needs the name of the game where X is no set of positions")
-        game = load_game(self.game)
-        fields = zip(game.position_type._fields, game.empty_columns(0), strict=True)
-        columns = game.position_type(*(np.asarray(X[f"position_{name}"], empty.dtype) for name, empty in fields))
-        return Positions.from_positions(game, columns, np.zeros(len(columns[0]), np.float32))
+        columns = contiguous_columns(load_game(self.game), X)
+        return Positions.from_positions(load_game(self.game), columns, np.zeros(len(columns[0]), np.float32))

@@ -29,10 +29,10 @@ from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
 from glem.core.files.archives import ArchiveFormat
+from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
-from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
@@ -449,12 +449,11 @@ class LinearEvaluation:
 
     def sums(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
         """Sum the active weights of positions, before the link: float32 [N]; arguments as of :meth:`predict`."""
-        if isinstance(positions, Positions):
-            positions = positions.positions
-        if np.ndim(positions[0]) == 0:
-            columns = self.learning.game.columns_of([positions])
-            single: NDArray[np.float32] = self.sums(columns, jobs=jobs, progress=progress)[0]
+        game = self.learning.game
+        if isinstance(positions, game.position_type) and np.ndim(positions[0]) == 0:
+            single: NDArray[np.float32] = self.sums([positions], jobs=jobs, progress=progress)[0]
             return single
+        positions = contiguous_columns(game, positions)
         count = len(positions[0])
         sums = np.empty(count, np.float32)
         with progress("evaluate", count) as task:
@@ -471,7 +470,8 @@ class LinearEvaluation:
         Parameters
         ----------
         positions
-            A position of columns [N], any length, taken in blocks; a set of positions; or one position.
+            N positions, taken in blocks: a set of them, a table with its columns ``position_FIELD`` (pandas, polars,
+            Arrow), a sequence, or a position of columns; or one position.
         jobs
             Threads; the result does not depend on them.
         progress
@@ -491,7 +491,7 @@ class LinearEvaluation:
         return self.explain(position).value
 
     def explain(self, position: Any) -> Explanation:
-        """List what is active in a position and how much each item adds."""
+        """List what is active in one position and how much each item adds."""
         features = self.learning.features
         values = features.values_of(position)
         phase = int(self.learning.phases.phase_of(position))

@@ -12,6 +12,7 @@ from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
+from glem.core.game.equal_positions import contiguous_columns, one_position
 from glem.core.game.game import Game
 
 _BLOCK = 64
@@ -168,16 +169,16 @@ class AtomicFeatures:
         Parameters
         ----------
         positions
-            A position of columns: the game's position type with one array [N] per field.
+            N positions, however :func:`~glem.core.game.equal_positions.contiguous_columns` takes them.
 
         Returns
         -------
         values
             int16 array [N, F], stored feature by feature (Fortran order), so that ``values[:, f]`` is contiguous.
         """
-        count = len(positions[0])
+        columns = contiguous_columns(self.game, positions)
+        count = len(columns[0])
         values = np.empty((len(self.features), count), np.int16)
-        columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
         row_values = np.zeros((_BLOCK, len(self.features)), np.int16)
         compiled(_fill)(self.operations, columns, count, row_values, values)
         return values.T
@@ -185,7 +186,7 @@ class AtomicFeatures:
     def values_of(self, position: Any) -> NDArray[np.int16]:
         """Compute all features of one position in plain Python: int16 array [F]."""
         values = np.zeros(len(self.features), np.int16)
-        self.write(position, values)
+        self.write(one_position(self.game, position), values)
         return values
 
     def describe(self, relation: Relation) -> str:

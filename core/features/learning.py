@@ -17,6 +17,7 @@ from glem.core.errors import BadInputError, PluginError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeatures
 from glem.core.game.declarations import explained, kind_problems, phases_problems, refuse
+from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
 from glem.core.game.game import Game, load_game
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
@@ -72,16 +73,16 @@ class Phases:
         return len(self.names)
 
     def of(self, positions: Any) -> NDArray[np.uint8]:
-        """Phase of each of N positions, given as a position of columns: uint8 array [N].
+        """Phase of each of N positions, given as :meth:`AtomicFeatures.values` takes them: uint8 array [N].
 
         Raises
         ------
         PluginError
             ``phase_of`` gives a phase that there is not.
         """
-        count = len(positions[0])
+        columns = contiguous_columns(self.game, positions)
+        count = len(columns[0])
         phases = np.empty(count, np.uint8)
-        columns = type(positions)(*(np.ascontiguousarray(column) for column in positions))
         compiled(_fill_phases)(self.operations, columns, count, phases)
         if phases.max(initial=0) >= len(self.names):
             row = int(phases.argmax())

@@ -1,5 +1,6 @@
-"""Positions that are equal modulo the symmetries of the board: smallest images, keys, groups."""
+"""Positions as columns, and those that are equal modulo the symmetries of the board: smallest images, keys, groups."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,10 +137,114 @@ def scatter(keys: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
 
 
 def contiguous_columns(game: Game, positions: Any) -> Any:
-    """Position of columns with the game's own dtypes, each column contiguous; arrays that are so already are kept."""
-    return game.position_type(
+    """Positions, however they are given, as a position of columns; contiguous arrays of the right type are kept.
+
+    Parameters
+    ----------
+    game
+        The game.
+    positions
+        A position of columns [N], a set of positions (:class:`~glem.core.positions.positions.Positions`), a sequence of
+        N positions, or what has columns ``position_FIELD``: a table of pandas, polars or Arrow, a structured array, a
+        mapping.
+
+    Returns
+    -------
+    positions
+        Position of columns [N] with the game's own dtypes, each column contiguous.
+
+    Raises
+    ------
+    BadInputError
+        Something else, positions of another game, or a column is missing or does not fit.
+    """
+    kind = game.position_type
+    if not _is_position(game, positions):
+        if isinstance(owner := getattr(positions, "game", None), Game):
+            if owner.name != game.name:
+                raise BadInputError(f"positions of {owner.name}, where those of {game.name} are needed")
+            positions = positions.positions
+        elif isinstance(positions, list | tuple) and all(_is_position(game, one) for one in positions):
+            positions = game.columns_of(positions)
+        else:
+            positions = _columns_of_table(game, positions)
+    return kind(
         *(
             np.ascontiguousarray(column, np.asarray(value).dtype)
             for column, value in zip(positions, game.initial_position, strict=True)
         )
     )
+
+
+def one_position(game: Game, given: Any) -> Any:
+    """Return what was given if it is a single position of a game.
+
+    Raises
+    ------
+    BadInputError
+        It is something else.
+    """
+    if _is_position(game, given) and not any(map(np.ndim, given)):
+        return given
+    raise BadInputError(f"one position of {game.name} is needed, got {described(given)}")
+
+
+def _is_position(game: Game, given: Any) -> bool:
+    """Whether something has the fields of a position: a single one, or columns."""
+    return isinstance(given, tuple) and getattr(given, "_fields", None) == game.position_type._fields
+
+
+def described(given: Any) -> str:
+    """Name what a function was given in place of positions."""
+    kind = type(given).__name__
+    article = "an" if kind[0] in "aeiouAEIOU" else "a"
+    return f"{article} {kind}" + (f" of shape {given.shape}" if isinstance(given, np.ndarray) else "")
+
+
+def _columns_of_table(game: Game, table: Any) -> list[NDArray[Any]]:
+    """Columns ``position_FIELD`` of whatever has named columns; none of them loses anything by its type."""
+    dtypes = {f"position_{name}": np.asarray(value).dtype for name, value in game.initial_position._asdict().items()}
+    named: Any = table if isinstance(table, Mapping) else getattr(getattr(table, "dtype", None), "names", None)
+    for attribute in ("columns", "column_names"):  # Arrow's columns have no names
+        named = getattr(table, attribute, named)
+    names, needed = list(() if named is None else named), ", ".join(dtypes)
+    if not names:
+        raise BadInputError(
+            f"positions of {game.name} are needed, as Positions or as a table (pandas, polars, Arrow) with the columns "
+            f"{needed}; got {described(table)}"
+        )
+    if not set(dtypes) <= set(map(str, names)):
+        shown = ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "")
+        raise BadInputError(f"positions of {game.name} need the columns {needed}; the table has {shown}")
+    columns = [_fitting(name, np.asarray(table[name]), dtype) for name, dtype in dtypes.items()]
+    if len({len(column) for column in columns}) > 1:
+        raise BadInputError(f"the table has columns of different lengths: {[len(column) for column in columns]}")
+    return columns
+
+
+def _fitting(name: str, values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Turn the values of a column into a type that holds each of them."""
+    if values.dtype == dtype:
+        return values
+    if values.ndim != 1 or values.dtype.kind not in "biufO":
+        raise BadInputError(f"column {name!r} has values of the type {values.dtype}, expected {dtype}")
+    fits: NDArray[np.bool_]
+    if values.dtype.kind == "O":
+        fits = np.array([_is_held(value, dtype) for value in values.tolist()], np.bool_)
+    else:
+        with np.errstate(invalid="ignore"):
+            fits = values.astype(dtype) == values
+        if values.dtype.kind == "f" and dtype.kind in "iu":
+            # Missing values have made floats of whole numbers, and greater ones have lost their last digits.
+            fits &= np.abs(values) <= 2.0**53
+    if not fits.all():
+        row = int(np.flatnonzero(~fits)[0])
+        raise BadInputError(f"column {name!r}, row {row}: {values[row]} is no {dtype}")
+    return values.astype(dtype)
+
+
+def _is_held(value: Any, dtype: np.dtype[Any]) -> bool:
+    try:
+        return bool(dtype.type(value) == value)
+    except (TypeError, ValueError, OverflowError):
+        return False

@@ -27,6 +27,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
+from glem.core.game.equal_positions import described
 from glem.core.patterns.pattern import (
     Instance,
     Pattern,
@@ -273,18 +274,18 @@ class PatternSet:
     def named(
         cls,
         learning: Learning,
-        name: str | os.PathLike[str],
+        name: str | os.PathLike[str] | Mapping[str, Sequence[str]],
         chunks: Callable[[], Iterable[NDArray[np.int16]]] | None = None,
         minimum_matches: int = MINIMUM_MATCHES,
     ) -> PatternSet:
-        """Make one of the pattern sets of a game, or that of a file (:func:`.read_pattern_file`).
+        """Make one of the pattern sets of a game, that of a file (:func:`.read_pattern_file`), or one of feature names.
 
         Parameters
         ----------
         learning
             What the game gives to learning.
         name
-            Name of the set, or the file.
+            Name of the set, the file, or a mapping as :meth:`from_names` takes it.
         chunks
             Called for every pattern with too large a table: feature values int16 [n, F], chunk by chunk, of the
             positions to learn from. Without it such a pattern is refused.
@@ -296,8 +297,14 @@ class PatternSet:
         BadInputError
             The game has none of that name and there is no such file, or it is a bad one.
         """
-        names = learning.pattern_sets.get(os.fspath(name))
+        if not isinstance(name, str | os.PathLike | Mapping):
+            raise BadInputError(
+                "patterns are the name of a set, a file, or a mapping of names to names of features, got "
+                f"{described(name)}"
+            )
+        names = name if isinstance(name, Mapping) else learning.pattern_sets.get(os.fspath(name))
         if names is None:
+            assert not isinstance(name, Mapping)
             if not Path(name).is_file():
                 known = ", ".join(learning.pattern_sets) or "none"
                 raise BadInputError(
@@ -387,6 +394,30 @@ class PatternSet:
         indices = np.empty((len(self.instances), count), np.uint16)
         _fill_indices(columns, self._tables, np.ascontiguousarray(targets, np.int64), indices)
         return indices
+
+    def transform(self, positions: Any) -> Any:
+        """Design matrix of positions, for fits of your own: how many instances of each weight are active.
+
+        Parameters
+        ----------
+        positions
+            N positions, as :meth:`AtomicFeatures.values` takes them.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
+            float32 [N, :attr:`weight_count`]. Its product with weights is the patterns' part of an evaluation.
+        """
+        from scipy.sparse import csr_matrix
+
+        indices = self.indices(self.features.values(positions))
+        weights = (indices + self.column_offsets[:, None]).T
+        starts = np.arange(len(weights) + 1) * len(self.instances)
+        found = csr_matrix(
+            (np.ones(weights.size, np.float32), weights.ravel(), starts), (len(weights), self.weight_count)
+        )
+        found.sum_duplicates()
+        return found
 
     def _checked(self, values: NDArray[np.int16]) -> NDArray[np.int16]:
         """Values feature by feature, after a look at the ranges: an index outside its table would corrupt memory."""

@@ -393,7 +393,8 @@ class PositionFiles:
 
 
 def write_positions(path: str | os.PathLike[str], positions: Positions) -> None:
-    """Write a set of positions; see :class:`PositionWriter` for larger ones."""
+    """Write a set of positions, or a table of them; see :class:`PositionWriter` for larger ones."""
+    positions = Positions.of(positions)
     with PositionWriter(path, positions.game, positions.label_kind) as writer:
         writer.append(positions)
 

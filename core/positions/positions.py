@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
-from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
+from glem.core.game.equal_positions import contiguous_columns, described, group_equal, position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import last_positions
+from glem.core.tasks.tables import Table
 
 _DTYPES = {
     "label": np.float32,
@@ -30,6 +31,7 @@ _DTYPES = {
     "label_spread": np.float32,
 }
 _TABLE_KEY = "glem positions"
+_SHOWN = 10
 
 
 def _each(value: int, dtype: Any) -> Any:
@@ -150,7 +152,7 @@ class Positions:
         game
             The game.
         positions
-            Position of columns [N], or a sequence of N positions.
+            N positions, however :func:`~glem.core.game.equal_positions.contiguous_columns` takes them.
         label
             Scores [N] from the side to move.
         source
@@ -158,8 +160,7 @@ class Positions:
         more
             Other columns and ``label_kind``, as the constructor takes them.
         """
-        if not isinstance(positions, game.position_type):
-            positions = game.columns_of(positions)
+        positions = contiguous_columns(game, positions)
         if source is not None:
             more |= {"source": np.zeros(len(positions[0]), np.int16), "sources": (source,)}
         return cls(game, positions, np.asarray(label, np.float32), **more)
@@ -218,6 +219,31 @@ class Positions:
         positions = game.position_type(*(columns[f"position_{name}"] for name in game.position_type._fields))
         others: dict[str, Any] = {name: columns[name] for name in _DTYPES if name in columns}
         return cls(game=game, positions=positions, sources=sources, label_kind=label_kind, **others)
+
+    @classmethod
+    def of(cls, given: Any, game: Game | str | None = None) -> Positions:
+        """Make a set of whatever holds one: a set, which stays as it is, or a table of pandas, polars or Arrow.
+
+        Parameters
+        ----------
+        given
+            A set, or a table as :meth:`from_arrow` takes it.
+        game
+            The game or its name; None for the one that the table names. Tables of polars name none.
+
+        Raises
+        ------
+        BadInputError
+            Something else, or what :meth:`from_arrow` refuses.
+        """
+        if isinstance(given, Positions):
+            return given
+        if hasattr(given, "iloc"):
+            return cls.from_pandas(given, game)
+        table = given.to_arrow() if hasattr(given, "to_arrow") else given
+        if hasattr(table, "column_names"):
+            return cls.from_arrow(table, game)
+        raise BadInputError(f"positions are needed, as Positions or as a table, got {described(given)}")
 
     def to_arrow(self) -> Any:
         """Arrow table of all columns; sources by name, null where unknown. Its metadata tell the game and label kind.
@@ -301,12 +327,10 @@ class Positions:
             except pa.ArrowInvalid as error:
                 raise BadInputError(f"column {name!r}: {error}") from error
 
-        wanted = {f"position_{name}": empty.dtype for name, empty in owner.empty_columns(0)._asdict().items()}
-        missing = [name for name in wanted if name not in table.column_names]
-        if missing:
-            raise BadInputError(f"positions of {owner.name} need the columns {', '.join(missing)}")
-        wanted |= {name: np.dtype(kind) for name, kind in _DTYPES.items() if name != "source"}
-        columns = {name: column(name, kind) for name, kind in wanted.items() if name in table.column_names}
+        positions = contiguous_columns(owner, table)
+        columns = {f"position_{name}": values for name, values in positions._asdict().items()}
+        wanted = {name: np.dtype(kind) for name, kind in _DTYPES.items() if name != "source"}
+        columns |= {name: column(name, kind) for name, kind in wanted.items() if name in table.column_names}
         columns.setdefault("label", np.zeros(len(table), np.float32))
         sources: tuple[str, ...] = ()
         if "source" in table.column_names:
@@ -329,6 +353,20 @@ class Positions:
         if isinstance(chosen, int | np.integer):
             return position_at(self.positions, range(len(self))[chosen])
         return self.select(chosen if isinstance(chosen, slice) else np.asarray(chosen))
+
+    def head(self, count: int = 5) -> Positions:
+        """First positions."""
+        return self.select(slice(0, count))
+
+    def _repr_html_(self) -> str:
+        shown = self.head(_SHOWN)
+        rows = [
+            (self.game.format_position(shown[row]), f"{shown.label[row]:g}", f"{shown.weight[row]:g}",
+             *("" if number < 0 else str(number) for number in (shown.record[row], shown.ply[row])),
+             "" if shown.source[row] < 0 else shown.sources[shown.source[row]])
+            for row in range(len(shown))
+        ]  # fmt: skip
+        return Table(repr(self), ("position", "label", "weight", "record", "ply", "source"), rows).html()
 
     def __repr__(self) -> str:
         return (

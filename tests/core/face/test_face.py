@@ -1,9 +1,12 @@
 """``import glem``: what a notebook needs, loaded when it is used; the regressor alone and in scikit-learn's hands."""
 
 import pickle
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +16,11 @@ import glem
 from glem.core.errors import BadInputError, PluginError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
+from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.grading.correctness import GradingSettings
+from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.successors import successors_of
 
 IMPORT = """
 import sys
@@ -289,3 +295,140 @@ def test_scikit_learn_validates_searches_and_chains_it(few: glem.Positions) -> N
     assert chain.predict(few).shape == few.shape
     search = selection.GridSearchCV(chain, {"patterns__l2": [1.0, 1000.0]}, cv=2).fit(few.to_pandas(), few.label)
     assert search.best_params_["patterns__l2"] in (1.0, 1000.0)
+
+
+def _tables(positions: glem.Positions) -> dict[str, object]:
+    """The same positions in all that holds tables."""
+    arrow, columns = positions.to_arrow(), positions.columns()
+    records = np.rec.fromarrays([*columns.values()], names=",".join(columns))
+    return {
+        "set": positions,
+        "columns": positions.positions,
+        "list": [positions[row] for row in range(len(positions))],
+        "arrow": arrow,
+        "batch": arrow.combine_chunks().to_batches()[0],
+        "pandas": positions.to_pandas(),
+        "polars": positions.to_polars(),
+        "structured array": records,
+        "mapping": columns,
+    }
+
+
+def test_whatever_takes_positions_takes_tables_of_them(positions: glem.Positions, othello_learning: Learning) -> None:
+    few = positions[:40]
+    evaluation, learning = glem.load_evaluation("default", "othello"), othello_learning
+    patterns = PatternSet.named(learning, next(iter(learning.pattern_sets)))
+    regressor = glem.PatternRegressor("othello", iterations=1, held_out=0)
+    regressor.evaluation_ = evaluation  # type: ignore[assignment]
+    takers: list[Callable[[Any], Any]] = [
+        evaluation.predict, learning.features.values, learning.phases.of, regressor.predict,
+        lambda given: patterns.transform(given).toarray(),
+        lambda given: position_keys(learning.game, given),
+        lambda given: successors_of(learning.game, given).move,
+        lambda given: glem.Positions.from_positions(learning.game, given, few.label).positions.own,
+    ]  # fmt: skip
+    for taker in takers:
+        wanted = taker(few)
+        for name, given in _tables(few).items():
+            np.testing.assert_array_equal(taker(given), wanted, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars"])
+def test_what_takes_a_set_takes_a_table(positions: glem.Positions, kind: str, tmp_path: Path) -> None:
+    few = positions[:400]
+    table = getattr(few, f"to_{kind}")()
+    if kind == "polars":
+        with pytest.raises(BadInputError, match="does not tell the game of its positions; name it"):
+            glem.fit(table, iterations=1, jobs=1)
+        table = glem.Positions.of(table, "othello")
+    fitted = glem.fit(table, iterations=1, jobs=1)
+    np.testing.assert_array_equal(fitted.bias, glem.fit(few, iterations=1, jobs=1).bias)
+    glem.write_positions(tmp_path / "few.parquet", table)
+    assert len(glem.read_positions(tmp_path / "few.parquet")) == 400
+    assert [len(part) for part in glem.train_test_split(table)] == [len(part) for part in glem.train_test_split(few)]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (np.zeros((3, 64)), "got a ndarray of shape (3, 64)"),
+        ("f5d6", "got a str"),
+        (None, "got a NoneType"),
+        (7, "got an int"),
+        ([[1, 2]], "got a list"),
+        ({"own": [1]}, "need the columns position_own, position_opponent; the table has own"),
+        ({"position_own": [1.5], "position_opponent": [2]}, "column 'position_own', row 0: 1.5 is no uint64"),
+        ({"position_own": [1, None], "position_opponent": [2, 4]}, "column 'position_own', row 1: None is no uint64"),
+        ({"position_own": [1, 2], "position_opponent": [-2, 4]}, "column 'position_opponent', row 0: -2 is no uint64"),
+        ({"position_own": [1, 2], "position_opponent": [2]}, "columns of different lengths"),
+        (glem.Positions.empty(glem.load_game("connect_four")), "positions of connect_four, where those of othello are"),
+    ],
+)
+def test_what_holds_no_positions_is_refused_in_words(given: Any, told: str, othello_learning: Learning) -> None:
+    evaluation, learning = glem.load_evaluation("default", "othello"), othello_learning
+    regressor = glem.PatternRegressor("othello")
+    takers: list[Callable[[Any], Any]] = [
+        evaluation.predict, learning.features.values, learning.phases.of,
+        lambda given: regressor.fit(given, [0.0]),
+    ]  # fmt: skip
+    for taker in takers[: 3 if isinstance(given, glem.Positions) else 4]:
+        with pytest.raises(BadInputError, match=re.escape(told)):
+            taker(given)
+    if not isinstance(given, glem.Positions | str):
+        for taker in (glem.fit, glem.train_test_split, glem.label, lambda given: glem.discover(given, "x")):
+            with pytest.raises(BadInputError, match=r"positions are needed, as Positions or as a table, got an? "):
+                taker(given)
+
+
+def test_functions_of_one_position_say_so(positions: glem.Positions, othello_learning: Learning) -> None:
+    evaluation, learning = glem.load_evaluation("default", "othello"), othello_learning
+    assert isinstance(evaluation, LinearEvaluation)
+    takers: list[Callable[[Any], Any]] = [
+        evaluation.evaluate, evaluation.explain, learning.features.values_of,
+        lambda given: glem.search("othello", given), lambda given: glem.board("othello", given),
+    ]  # fmt: skip
+    for taker in takers:
+        for given in (positions[:4], positions[:4].positions, positions.to_arrow(), 7):
+            with pytest.raises(BadInputError, match=r"one position of othello is needed, got an? "):
+                taker(given)
+
+
+def test_patterns_are_a_name_a_file_or_a_mapping(positions: glem.Positions) -> None:
+    few = positions[:400]
+    regressor = glem.PatternRegressor(patterns={"edge": ["a1", "b1", "c1"]}, iterations=1, jobs=1)
+    assert regressor.fit(few, few.label).evaluation_.patterns.names == {"edge": ["a1", "b1", "c1"]}  # type: ignore[union-attr]
+    with pytest.raises(BadInputError, match=r"patterns are the name of a set, a file, or a mapping .* got an int"):
+        glem.fit(few, patterns=7)  # type: ignore[arg-type]
+
+
+def test_the_design_of_patterns_is_a_sparse_matrix() -> None:
+    evaluation = glem.load_evaluation("default", "connect_four")
+    assert isinstance(evaluation, LinearEvaluation)
+    assert evaluation.patterns is not None
+    learning = evaluation.learning
+    game = learning.game
+    columns = game.columns_of([game.play(game.initial_position, move) for move in range(7)])
+    design = evaluation.patterns.transform(columns)
+    assert design.shape == (7, evaluation.patterns.weight_count)
+    assert (design.sum(axis=1) == len(evaluation.patterns.instances)).all()
+    phase = learning.phases.of(columns)
+    sums = np.array([design[row] @ evaluation.pattern_weights[phase[row]] for row in range(7)]).ravel()
+    sums += evaluation.bias[phase] + sum(
+        evaluation.linear_weights[phase, place] * learning.features.values(columns)[:, feature]
+        for place, feature in enumerate(evaluation.linear)
+    )
+    np.testing.assert_allclose(sums, evaluation.sums(columns), atol=1e-4)
+
+
+def test_a_notebook_shows_positions(positions: glem.Positions) -> None:
+    assert len(positions.head()) == 5
+    assert len(positions.head(3)) == 3
+    shown = positions._repr_html_()
+    assert shown.count("<tr>") == 11
+    assert "20000 positions" in shown
+    assert positions.game.format_position(positions[0]) in shown
+    assert positions[:2]._repr_html_().count("<tr>") == 3
+
+
+def test_dir_lists_the_names_of_glem_alone() -> None:
+    assert dir(glem) == sorted(glem.__all__)
