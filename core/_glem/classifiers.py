@@ -91,7 +91,10 @@ class _Discriminant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Discriminant f of rows [N, k], the log odds of a win: float64 [N]."""
         _checks.check_is_fitted(self)
         features = _checks.validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        found: NDArray[np.float64] = self.model_.scores(features[:, self._kept])
+        try:
+            found: NDArray[np.float64] = self.model_.scores(features[:, self._kept])
+        except BadInputError as error:
+            raise ValueError(str(error)) from error
         return found
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
@@ -148,8 +151,10 @@ class LogisticDiscriminant(_LinearDiscriminant):
         self.firth = firth
 
     def _fit(self, sample: Sample) -> LinearModel:
+        if self.firth not in (True, False, "separated"):
+            raise BadInputError(f"firth is True, False or 'separated', not {self.firth!r}")
         try:
-            return fit_logistic(sample, firth=self.firth is True)
+            return fit_logistic(sample, firth=self.firth != "separated" and bool(self.firth))
         except SeparationError as error:
             if self.firth == "separated":
                 raise

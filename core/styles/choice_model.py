@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants.models import GameSums, Pass, check_collinear, climb
+from glem.core.fitting.discriminants.models import GameSums, Pass, climb, whitening_of
 
 Vector = NDArray[np.float64]
 
@@ -245,7 +245,7 @@ def fit_choices(sample: ChoiceSample, *, precision: float | Vector = 0.0) -> Cho
     if not choices:
         raise BadInputError("there is no choice between two moves or more")
     if not stiff.all():
-        check_collinear(within / choices, sample.names, np.full(width, 1e-12))
+        whitening_of(within / choices, sample.names, np.diag(within) == 0)
 
     def pass_at(weights: Vector) -> Pass:
         likelihood = -float(stiff @ weights**2) / 2
@@ -258,11 +258,12 @@ def fit_choices(sample: ChoiceSample, *, precision: float | Vector = 0.0) -> Cho
             information += spread
         return Pass(likelihood, slopes, information)
 
-    spread = np.sqrt(np.maximum(np.diag(within) / choices, 1e-12))
+    spread = np.sqrt(np.diag(within) / choices)
     found = climb(pass_at, np.zeros(width), spread)
     if found is None:
         raise BadInputError("no maximum of the likelihood was found: hold the weights to a prior by a precision")
-    weights, inverse, _ = found
+    weights, last, _ = found
+    inverse = np.asarray(np.linalg.inv(last.information), np.float64)
     sums, likelihood = GameSums(sample.games, in_order=True), 0.0
     for part in sample.parts():
         odds, own = chances_of(part, weights)

@@ -270,8 +270,8 @@ def fit_rows(
                     slopes[number, kept], constants[number] = model.weights[:-1], model.weights[-1]
                     errors[number, [*kept, -1]] = model.errors()
                 else:
-                    slopes[number, kept], constants[number] = model.linear, model.constant
-                    squares[number][np.ix_(kept, kept)] = model.squares
+                    own, slopes[number, kept], constants[number] = model.polynomial()
+                    squares[number][np.ix_(kept, kept)] = own
             task.advance()
     fitted_phases = [number for number, model in enumerate(models) if model is not None]
     if not fitted_phases:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
@@ -27,21 +28,26 @@ _CHUNK = 4096
 """Rows that stay in the cache while they are summed up."""
 _START = 1 << 16
 """Rows of the first, rough fit."""
-_ITERATIONS, _FIRTH_ITERATIONS = 50, 2000
+_ITERATIONS, _FIRST_ITERATIONS, _FIRTH_ITERATIONS = 100, 20, 1000
+"""Of Newton's method, each of which comes one log odd nearer to a maximum that is far away: alone, before Firth's
+correction, and with it.
+"""
 _SETTLED = 2e-9
 """Log odds: the shortest step."""
-_LONG, _LITTLE, _STALLED = 0.1, 1e-9, 3
-"""Steps so long, in log odds, that gain so little of the likelihood, so often in a row, lead nowhere."""
 _WIDE = 64
-"""Features, of more than which a fit without those that separate alone is better than to wait for Firth's."""
+"""Features, of more than which a fit without those that separate alone is better than to wait for Firth's, whose
+exact curvature takes too long."""
 _MOST_NOTES, _MOST_NAMED = 4, 10
 """Features left out at once that get a note each, and those that an error names."""
 _SEPARATED, _MOST_OBJECTIONS = 1e-6, 2000
 """Least distance from the boundary that is one, in what features differ by, and rows that a program gains at once."""
 _COLLINEAR = 1e-10
 """Share of a feature's variance that the features before it leave, below which it is one of them."""
-_ROUNDED = 1e-24
-"""Variance of a constant by rounding, in its square."""
+_GREATEST = 1e100
+"""Greatest value, and inverse of the least difference, whose squares are numbers."""
+_BLURRED = 5e-7
+"""Most that a value may be rounded by, in what features differ by: it changes chances by less than 1e-6."""
+_CLASSES = ("lost", "won")
 
 
 class CollinearError(BadInputError):
@@ -150,7 +156,7 @@ class Sample:
         Raises
         ------
         BadInputError
-            The lengths differ, a number is not finite, a share is not between 0 and 1, or trials are negative.
+            The lengths differ, a share is not between 0 and 1, or trials or offsets are not finite, or negative trials.
         """
         count, width = features.shape
         labels = tuple(names) if names is not None else tuple(f"x{place}" for place in range(width))
@@ -175,12 +181,7 @@ class Sample:
                 part = slice(start, start + _CHUNK)
                 yield Rows(features[part], shares[part], times[part], keys[part], added[part])
 
-        sample = cls(labels, chunks, games, in_order)
-        for rows in chunks():
-            if not np.isfinite(rows.features).all():
-                place = int(np.flatnonzero(~np.isfinite(rows.features).all(axis=0))[0])
-                raise BadInputError(f"feature {labels[place]!r} is not finite everywhere")
-        return sample
+        return cls(labels, chunks, games, in_order)
 
 
 def _numbered(game: NDArray[Any] | None, count: int) -> tuple[NDArray[np.int64], int]:
@@ -213,6 +214,9 @@ class LinearModel:
         Number of trials, and the natural logarithm of the likelihood of them all.
     iterations
         Passes that the fit took.
+    centre, middle
+        Features float64 [k] in the midst of the sample, and the discriminant of such a row. Scores are counted from
+        there: the constant alone would round away what features far from 0 differ by.
     """
 
     names: tuple[str, ...]
@@ -224,11 +228,13 @@ class LinearModel:
     trials: float
     log_likelihood: float
     iterations: int
+    centre: Vector = field(repr=False)
+    middle: float = field(repr=False)
 
     def scores(self, features: NDArray[Any]) -> Vector:
         """Discriminant of rows [N, k], the log odds of a win: float64 [N]."""
-        found: Vector = np.asarray(features, np.float64) @ self.weights[:-1] + self.weights[-1]
-        return found
+        values = _columns(features, self.names) - self.centre[:, None]
+        return np.asarray(self.weights[:-1] @ values + self.middle)
 
     def errors(self, *, naive: bool = False) -> Vector:
         """Return the standard errors of the weights, float64 [k + 1]: by game, or ``naive``."""
@@ -243,87 +249,138 @@ class QuadraticModel:
     ----------
     names
         Names of the k features.
-    squares
-        float64 [k, k], symmetric.
-    linear
-        float64 [k].
-    constant
-        What is added: f(x) = x squares x' + linear x' + constant.
+    centre
+        float64 [k]: what features are counted from.
     means, covariances
-        float64 [2, k], [2, k, k], of lost and won rows.
+        float64 [2, k], [2, k, k], of lost and won rows; the means from the centre.
+    whitening
+        float64 [2, k, k]: what the features of either class, less its mean, are multiplied by to have unit covariance.
     shares
         float64 [2], of lost and won trials.
+    constant
+        What half the difference of both squared distances misses of the discriminant.
     """
 
     names: tuple[str, ...]
-    squares: Vector = field(repr=False)
-    linear: Vector
-    constant: float
+    centre: Vector = field(repr=False)
     means: Vector = field(repr=False)
     covariances: Vector = field(repr=False)
+    whitening: Vector = field(repr=False)
     shares: Vector
+    constant: float
 
     def scores(self, features: NDArray[Any]) -> Vector:
         """Discriminant of rows [N, k], the log odds of a win: float64 [N]."""
-        values = np.asarray(features, np.float64)
-        found: Vector = np.einsum("nk,nk->n", values @ self.squares + self.linear, values) + self.constant
-        return found
+        values = _columns(features, self.names) - self.centre[:, None]
+        lost, won = (
+            np.square(turn.T @ (values - mean[:, None])).sum(axis=0)
+            for mean, turn in zip(self.means, self.whitening, strict=True)
+        )
+        return np.asarray((lost - won) / 2 + self.constant)
+
+    def polynomial(self) -> tuple[Vector, Vector, float]:
+        """Squares float64 [k, k], symmetric, slopes [k] and a constant: f(x) = x squares x' + slopes x' + constant."""
+        of_lost, of_won = (turn @ turn.T for turn in self.whitening)
+        lost, won = self.means + self.centre
+        constant = (lost @ of_lost @ lost - won @ of_won @ won) / 2 + self.constant
+        return (of_lost - of_won) / 2, won @ of_won - lost @ of_lost, float(constant)
 
 
 class Moments(NamedTuple):
-    """Trials and means of lost and won rows, [2], [2, k], and sums of products about the means, [1 or 2, k, k].
+    """What one pass over a sample finds of lost and of won rows; a drawn one is half of either.
 
-    The products are those of either class, or of both together.
+    Parameters
+    ----------
+    origin
+        float64 [k]: what features are counted from in ``means``, ``least`` and ``most``.
+    trials
+        float64 [2], of lost and of won rows.
+    means, products
+        float64 [2, k], [2, k, k]: means, and sums of products about them.
+    least, most
+        float64 [2, k].
     """
 
+    origin: Vector
     trials: Vector
     means: Vector
     products: Vector
+    least: Vector
+    most: Vector
 
     @property
-    def shared(self) -> Vector:
+    def within(self) -> Vector:
         """Covariance that both classes have in common: float64 [k, k]."""
         return np.asarray(self.products.sum(axis=0) / self.trials.sum())
 
 
-def moments_of(sample: Sample, *, by_class: bool = False) -> Moments:
+def _columns(features: NDArray[Any], names: Sequence[str]) -> Vector:
+    """Copy features [n, k] feature by feature, with which much is many times as fast: float64 [k, n]."""
+    columns: Vector = features.astype(np.float64, order="F").T
+    least, most = columns.min(axis=1, initial=0), columns.max(axis=1, initial=0)
+    for place in np.flatnonzero(~(np.maximum(-least, most) <= _GREATEST)).tolist():
+        if not np.isfinite(columns[place]).all():
+            raise BadInputError(f"feature {names[place]!r} is not finite everywhere")
+        raise BadInputError(
+            f"feature {names[place]!r} reaches from {least[place]:g} to {most[place]:g}: divide it, so that nothing is "
+            f"beyond {_GREATEST:g}"
+        )
+    return columns
+
+
+def moments_of(sample: Sample) -> Moments:
     """Sum up a sample in one pass; a row counts in either class with its trials.
 
     Raises
     ------
     BadInputError
-        A class has no row.
+        A class has no row, or a feature is not finite or too large.
     """
     width = len(sample.names)
-    trials, sums, products = np.zeros(2), np.zeros((2, width)), np.zeros((1 + by_class, width, width))
-    shift = np.zeros(width)
-    for number, rows in enumerate(sample.chunks()):
-        if number == 0:
-            shift = rows.features.mean(axis=0, dtype=np.float64)
-        values = rows.features - shift
-        times = np.stack([rows.trials * (1 - rows.won), rows.trials * rows.won])
-        trials += times.sum(axis=1)
-        sums += times @ values
-        for place, own in enumerate(times if by_class else [rows.trials]):
-            products[place] += values.T @ (values * own[:, None])
-    for place, name in enumerate(("lost", "won")):
+    origin, trials = np.zeros(width), np.zeros(2)
+    means, products = np.zeros((2, width)), np.zeros((2, width, width))
+    least, most = np.full((2, width), np.inf), np.full((2, width), -np.inf)
+    for rows in sample.chunks():
+        columns = _columns(rows.features, sample.names)
+        if not trials.any() and len(rows.won):
+            origin = columns.mean(axis=1)
+        columns -= origin[:, None]
+        for place, share in enumerate((1 - rows.won, rows.won)):
+            times = rows.trials * share
+            own = np.flatnonzero(times)
+            if not len(own):
+                continue
+            values, times = columns.take(own, axis=1), times[own]
+            least[place] = np.minimum(least[place], values.min(axis=1))
+            most[place] = np.maximum(most[place], values.max(axis=1))
+            # About the mean of the chunk, so that no great numbers cancel out (Chan, Golub and LeVeque 1983).
+            count = trials[place] + times.sum()
+            mean = values @ times / times.sum()
+            values -= mean[:, None]
+            apart, share_before = mean - means[place], trials[place] / count
+            products[place] += (values * times) @ values.T
+            products[place] += np.outer(apart, apart) * (share_before * times.sum())
+            means[place] += apart * (1 - share_before)
+            trials[place] = count
+    for place, name in enumerate(_CLASSES):
         if not trials[place] > 0:
             raise BadInputError(f"no row is {name}: a discriminant needs both classes")
-    means = sums / trials[:, None]
-    about = np.einsum("ci,cj->cij", sums, means)
-    return Moments(trials, means + shift, products - (about if by_class else about.sum(axis=0)))
+    return Moments(origin, trials, means, products, least, most)
+
+
+def _check_priors(priors: str | Sequence[float]) -> None:
+    if isinstance(priors, str):
+        if priors not in ("equal", "shares"):
+            raise BadInputError(f"priors are equal, shares or two numbers, not {priors!r}")
+    elif len(priors) != 2 or not all(0 < each < math.inf for each in priors):
+        raise BadInputError(f"priors are two finite numbers above 0, of a loss and of a win, not {priors!r}")
 
 
 def _log_prior(priors: str | Sequence[float], trials: Vector) -> float:
     """Log odds of a win before anything is seen: 0 for ``equal``, or of ``shares``, or of two numbers."""
     if isinstance(priors, str):
-        if priors not in ("equal", "shares"):
-            raise BadInputError(f"priors are equal, shares or two numbers, not {priors!r}")
         return math.log(trials[1] / trials[0]) if priors == "shares" else 0.0
-    lost, won = map(float, priors)
-    if not (lost > 0 and won > 0 and math.isfinite(lost + won)):
-        raise BadInputError("priors are two numbers above 0: of a loss and of a win")
-    return math.log(won / lost)
+    return math.log(priors[1]) - math.log(priors[0])
 
 
 def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> LinearModel:
@@ -342,40 +399,37 @@ def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> Linea
     Raises
     ------
     BadInputError
-        A class without rows, or features that are linear combinations of others, by name.
+        A class without rows, or features that are constant within either class, linear combinations of others, or
+        beyond what numbers hold, by name.
     """
+    _check_priors(priors)
     moments = moments_of(sample)
-    check_collinear(moments.shared, sample.names, _ROUNDED * np.square(moments.means).max(axis=0))
-    inverse = np.linalg.inv(moments.shared)
+    whitening = _whitening(sample, moments, moments.within, [0, 1], " within either class")
     lost, won = moments.means
-    apart, middle = won - lost, (won + lost) / 2
-    slopes = inverse @ apart
-    weights = np.append(slopes, _log_prior(priors, moments.trials) - slopes @ middle)
+    # Here S is 1, and the middle of the classes 0.
+    own = _Coordinates(sample, moments.origin, (won + lost) / 2, whitening)
+    slopes = (won - lost) @ whitening
+    weights = np.append(slopes, _log_prior(priors, moments.trials))
     rates = moments.trials.sum() / moments.trials
 
     def influence(rows: Rows) -> Vector:
-        # With x about the middle, the sign s of a class and y = x - s apart / 2, a row moves S^-1 (mW - mL) by
-        # S^-1 ((s rate - y slopes) y + apart), and the middle by rate / 2 y.
-        values = rows.features - middle
-        score, half = values @ slopes, apart @ slopes / 2
+        # With the sign s of a class and y = x - s (mW - mL) / 2, a row moves S^-1 (mW - mL) by
+        # S^-1 ((s rate - y slopes) y + mW - mL), and the middle by rate / 2 y.
+        values = rows.features[:, :-1]
+        score, half = values @ slopes, slopes @ slopes / 2
         of_lost, of_won = rows.trials * (1 - rows.won), rows.trials * rows.won
         lost_factor, won_factor = of_lost * (-rates[0] - score - half), of_won * (rates[1] - score + half)
         pulls = of_lost * rates[0], of_won * rates[1]
-        constant = (pulls[0] * (score + half) + pulls[1] * (score - half)) / 2
+        constant = -(pulls[0] * (score + half) + pulls[1] * (score - half)) / 2
         if priors == "shares":
-            constant += of_lost - pulls[0] + pulls[1] - of_won
-        found = np.empty((len(values), len(weights) + 1))
-        found[:, :-2] = values * (lost_factor + won_factor)[:, None]
-        found[:, -2] = (lost_factor - won_factor) / 2 + rows.trials
-        found[:, -1] = constant
-        return found
+            constant -= of_lost - pulls[0] + pulls[1] - of_won
+        along = (lost_factor - won_factor) / 2 + rows.trials
+        found = values * (lost_factor + won_factor)[:, None] + along[:, None] * slopes
+        return np.asarray(np.column_stack([found, constant]) / moments.trials.sum())
 
-    (sums, likelihood), total = _sums_by_game(sample, weights, influence), float(moments.trials.sum())
-    to_slopes = np.column_stack([inverse, slopes, np.zeros(len(slopes))])
-    to_constant = np.append(-middle @ to_slopes[:, :-1], -1.0)
-    turned = np.vstack([to_slopes, to_constant]) / total
-    covariance, naive = (turned @ each @ turned.T for each in (sums.filling(len(weights)), sums.by_row))
-    return LinearModel(sample.names, weights, covariance, naive, sums.rows, sums.games, total, likelihood, 2)
+    sums, likelihood = _sums_by_game(own.sample, weights, influence)
+    covariances = sums.filling(len(weights)), sums.by_row
+    return own.model(weights, covariances, sums, float(moments.trials.sum()), likelihood, 2)
 
 
 def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> QuadraticModel:
@@ -391,96 +445,224 @@ def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> Qu
     Raises
     ------
     BadInputError
-        A class without rows, or features that are linear combinations of others within a class, by name.
+        A class without rows, or features that are constant or linear combinations of others among lost or among won
+        rows, or beyond what numbers hold, by name.
     """
-    moments = moments_of(sample, by_class=True)
+    _check_priors(priors)
+    moments = moments_of(sample)
     covariances = moments.products / moments.trials[:, None, None]
-    for covariance in covariances:
-        check_collinear(covariance, sample.names, _COLLINEAR * np.diag(moments.shared))
-    of_lost, of_won = np.linalg.inv(covariances)
-    lost, won = moments.means
-    determinants = np.linalg.slogdet(covariances)[1]
-    constant = (lost @ of_lost @ lost - won @ of_won @ won + determinants[0] - determinants[1]) / 2
+    whitening = np.stack(
+        [
+            _whitening(sample, moments, covariance, [place], f" among {_CLASSES[place]} rows")
+            for place, covariance in enumerate(covariances)
+        ]
+    )
+    # Half the logarithms of the determinants of both covariances.
+    lost, won = (-np.log(np.abs(np.diag(turn))).sum() for turn in whitening)
     return QuadraticModel(
         sample.names,
-        (of_lost - of_won) / 2,
-        won @ of_won - lost @ of_lost,
-        float(constant) + _log_prior(priors, moments.trials),
+        moments.origin,
         moments.means,
         covariances,
+        whitening,
         moments.trials / moments.trials.sum(),
+        float(lost - won) + _log_prior(priors, moments.trials),
     )
 
 
-def check_collinear(covariance: Vector, names: Sequence[str], least: Vector) -> None:
-    """Refuse features that others determine, and those with a variance of at most ``least`` [k].
+def _whitening(sample: Sample, moments: Moments, covariance: Vector, classes: list[int], among: str) -> Vector:
+    """Find what features are multiplied by to have unit covariance, as :func:`whitening_of`.
+
+    Those are refused too that hardly differ by more than they are rounded: nobody knows what they would be without.
+    The covariance is that of the ``classes``, among which ``among`` says that a feature is constant.
+    """
+    size = np.abs(moments.origin) + np.maximum(np.abs(moments.least), np.abs(moments.most)).max(axis=0)
+    rounded = np.spacing(size)
+    overall = moments.most.max(axis=0) - moments.least.min(axis=0)
+    extent = overall if not among else (moments.most - moments.least)[classes].max(axis=0)
+    small = np.flatnonzero((extent > 0) & (extent < 1 / _GREATEST))
+    if len(small):
+        name = sample.names[small[0]]
+        raise BadInputError(f"feature {name!r} varies by no more than {extent[small[0]]:g}: multiply it")
+    where = ["" if every else among for every in overall <= 4 * rounded]
+    whitening = whitening_of(covariance, sample.names, extent <= 4 * rounded, where)
+    # What the other features leave of each one's deviation.
+    left = 1 / np.sqrt(np.square(whitening).sum(axis=1))
+    for place in np.flatnonzero(rounded > _BLURRED * left).tolist():
+        # Where the last three bits of all values are 0, as of most whole numbers, nothing was rounded.
+        if any((rows.features[:, place] % (8 * rounded[place]) != 0).any() for rows in sample.chunks()):
+            raise BadInputError(
+                f"feature {sample.names[place]!r} differs by {left[place]:.2g} near {size[place]:.6g}, where numbers "
+                f"are {rounded[place]:.2g} apart: take a constant off, before it is rounded"
+            )
+    return whitening
+
+
+def whitening_of(
+    covariance: Vector, names: Sequence[str], constant: NDArray[np.bool_], among: Sequence[str] | None = None
+) -> Vector:
+    """Find a matrix B with B' covariance B = 1, upper triangular: float64 [k, k].
+
+    Parameters
+    ----------
+    covariance
+        float64 [k, k].
+    names, constant
+        Of the features, and which of them are constant [k].
+    among
+        Where they are, for the error [k].
 
     Raises
     ------
     CollinearError
-        Names such features, and those that they are linear combinations of, or says that they are constant.
+        Names features that others determine, and those that they are linear combinations of, or that are constant.
     """
-    constant = np.diag(covariance) <= least
-    found = {place: f"feature {names[place]!r} is constant" for place in np.flatnonzero(constant).tolist()}
+    width = len(names)
+    found = {
+        place: f"feature {names[place]!r} is constant{among[place] if among else ''}"
+        for place in np.flatnonzero(constant).tolist()
+    }
     spread = np.where(constant, 1.0, np.sqrt(np.abs(np.diag(covariance))))
-    scaled = covariance / np.outer(spread, spread)
+    scaled = covariance / spread / spread[:, None]
     kept: list[int] = []
+    # The inverse of Cholesky's factor, column by column.
+    inverse = np.zeros((width, width))
     for place in np.flatnonzero(~constant).tolist():
-        own = scaled[np.ix_(kept, kept)]
-        by = np.linalg.solve(own, scaled[kept, place]) if kept else np.zeros(0)
-        if 1 - by @ scaled[kept, place] < _COLLINEAR:
+        before = inverse[kept, : len(kept)]
+        row = scaled[place, kept] @ before
+        left = 1 - float(row @ row)
+        by = before @ row
+        if left < _COLLINEAR:
             others = ", ".join(repr(names[kept[each]]) for each in np.flatnonzero(np.abs(by) > 1e-6))
             found[place] = f"feature {names[place]!r} is a linear combination of {others}: leave one of them out"
         else:
+            inverse[kept, len(kept)] = -by / math.sqrt(left)
+            inverse[place, len(kept)] = 1 / math.sqrt(left)
             kept.append(place)
     if found:
         raise CollinearError(found)
+    return np.asarray(inverse / spread[:, None])
+
+
+class _Coordinates:
+    """A sample in coordinates of its own, in which its weights are fitted: (x - origin - middle) turn, and 1 behind."""
+
+    def __init__(self, sample: Sample, origin: Vector, middle: Vector, turn: Vector) -> None:
+        self._origin, self._middle, self._turn = origin, middle, turn
+        self.sample = evolve(sample, chunks=lambda: self._chunks(sample))
+
+    def _chunks(self, sample: Sample) -> Iterator[Rows]:
+        columns = np.ones((len(self._turn) + 1, 0))
+        for rows in sample.chunks():
+            if columns.shape[1] < len(rows.won):
+                columns = np.ones((len(self._turn) + 1, len(rows.won)))
+            own = columns[:, : len(rows.won)]
+            values = _columns(rows.features, sample.names)
+            values -= self._origin[:, None]
+            values -= self._middle[:, None]
+            own[:-1] = self._turn.T @ values
+            yield rows._replace(features=own.T)
+
+    def model(
+        self, weights: Vector, covariances: tuple[Vector, Vector], sums: GameSums, trials: float, likelihood: float,
+        iterations: int,
+    ) -> LinearModel:  # fmt: skip
+        """Make a model of weights in these coordinates and their covariances, by game and naive."""
+        slopes = self._turn @ weights[:-1]
+        middle = float(weights[-1] - self._middle @ slopes)
+        back = np.eye(len(weights))
+        back[:-1, :-1] = self._turn
+        back[-1, :-1] = -(self._origin + self._middle) @ self._turn
+        own = np.append(slopes, middle - self._origin @ slopes)
+        by_game, naive = (back @ each @ back.T for each in covariances)
+        return LinearModel(
+            self.sample.names, own, by_game, naive, sums.rows, sums.games, trials, likelihood, iterations,
+            self._origin, middle,
+        )  # fmt: skip
 
 
 class Pass(NamedTuple):
-    """What one pass finds: log likelihood, its slopes and the information, [k + 1], [k + 1, k + 1]."""
+    """What one pass finds: log likelihood, its slopes and the information, [k], [k, k]."""
 
     likelihood: float
     slopes: Vector
     information: Vector
 
 
-def _odds_and_chances(rows: Rows, weights: Vector) -> tuple[float, Vector]:
-    """Log likelihood of some rows, and how likely each is to be won: float64 [n]."""
-    odds: Vector = rows.features @ weights[:-1]
-    odds += weights[-1]
-    odds += rows.offset
+class _Odds(NamedTuple):
+    """Log likelihood of n rows, what pulls at the log odds of each, chances of a win and of a loss, their product.
+
+    The product is times the trials. All keep their precision where a chance is next to 0.
+    """
+
+    likelihood: float
+    pull: Vector
+    win: Vector
+    loss: Vector
+    spread: Vector
+
+
+def _odds_of(rows: Rows, weights: Vector) -> _Odds:
+    odds = rows.features @ weights + rows.offset
     small = np.exp(-np.abs(odds))
     likelihood = float(rows.trials @ (rows.won * odds - np.maximum(odds, 0) - np.log1p(small)))
-    return likelihood, np.where(odds > 0, 1.0, small) / (1 + small)
+    greater, lesser = 1 / (1 + small), small / (1 + small)
+    win, loss = np.where(odds > 0, greater, lesser), np.where(odds > 0, lesser, greater)
+    return _Odds(
+        likelihood, rows.trials * (rows.won * loss - (1 - rows.won) * win), win, loss, rows.trials * greater * lesser
+    )
 
 
-def _pass(chunks: Iterable[Rows], weights: Vector, shrink: Vector | None = None) -> Pass:
-    """Sum up a sample; ``shrink``, the inverse information, adds Firth's correction to the slopes."""
+def _pass(chunks: Iterable[Rows], weights: Vector) -> Pass:
+    """Sum up a sample at some weights."""
     width = len(weights)
     likelihood, slopes, information = 0.0, np.zeros(width), np.zeros((width, width))
-    values = np.ones((_CHUNK, width))
     for rows in chunks:
-        if len(values) < len(rows.won):
-            values = np.ones((len(rows.won), width))
-        with_one = values[: len(rows.won)]
-        with_one[:, :-1] = rows.features
-        own, chance = _odds_and_chances(rows, weights)
-        likelihood += own
-        left = rows.trials * (rows.won - chance)
-        times = rows.trials * chance * (1 - chance)
-        if shrink is not None:
-            left += times * np.einsum("nk,nk->n", with_one @ shrink, with_one) * (0.5 - chance)
-        slopes += left @ with_one
-        information += with_one.T @ (with_one * times[:, None])
+        odds = _odds_of(rows, weights)
+        likelihood += odds.likelihood
+        slopes += odds.pull @ rows.features
+        information += rows.features.T @ (rows.features * odds.spread[:, None])
     return Pass(likelihood, slopes, information)
+
+
+def _firth_pass(sample: Sample, weights: Vector) -> Pass:
+    """Sum up the likelihood times the root of the determinant of the information, in two passes.
+
+    The curvature is the exact one. Where that is no hill, or would take too long, it is that of a likelihood to which
+    each row adds its leverage h as h / 2 wins and h / 2 losses, whose slopes are the same (Heinze and Schemper 2002).
+    """
+    plain = _pass(sample.chunks(), weights)
+    width = len(weights)
+    try:
+        factor = np.linalg.cholesky(plain.information)
+    except np.linalg.LinAlgError:
+        return plain._replace(likelihood=-math.inf)
+    half = np.linalg.inv(factor).T
+    slopes, exact, steady = np.zeros(width), plain.information.copy(), np.zeros((width, width))
+    changes = np.zeros((width if width <= _WIDE else 0, width, width))
+    for rows in sample.chunks():
+        odds, values = _odds_of(rows, weights), rows.features
+        turned, apart = values @ half, odds.loss - odds.win
+        reach = np.square(turned).sum(axis=1)
+        leverage = odds.spread * reach
+        slopes += (odds.pull + leverage * apart / 2) @ values
+        steady += values.T @ (values * (odds.spread * (1 + leverage))[:, None])
+        exact -= values.T @ (values * (leverage * (1 - 6 * odds.win * odds.loss) / 2)[:, None])
+        # How the information, in units of itself, changes with each weight.
+        for place in range(len(changes)):
+            changes[place] += values.T @ (turned * (odds.spread * apart * turned[:, place])[:, None])
+    exact += np.tensordot(changes, changes, ([0, 2], [0, 2])) / 2
+    try:
+        np.linalg.cholesky(exact)
+    except np.linalg.LinAlgError:
+        exact = steady
+    return Pass(plain.likelihood + float(np.log(np.diag(factor)).sum()), slopes, exact if len(changes) else steady)
 
 
 def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
     """Fit a logistic regression by Newton's method (Buro 1995, section 2.2).
 
-    It starts at Fisher's discriminant, and goes over the first rows alone until it settles there: then two or three
-    passes over all rows suffice.
+    It goes over the first rows alone until it settles there: then two or three passes over all rows suffice.
 
     Parameters
     ----------
@@ -493,40 +675,51 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
     Raises
     ------
     BadInputError
-        A class without rows; collinear features, or separating ones (:class:`SeparationError`), by name; no maximum
-        found.
+        A class without rows; features that are collinear, separate the classes (:class:`SeparationError`), or are
+        beyond what numbers hold, by name; no maximum found.
     """
     moments = moments_of(sample)
-    check_collinear(moments.shared, sample.names, _ROUNDED * np.square(moments.means).max(axis=0))
-    spread = np.append(np.sqrt(np.diag(moments.shared)), 1.0)
-    weights = np.zeros(len(spread))
-    if not firth:
-        lost, won = moments.means
-        slopes = np.linalg.solve(moments.shared, won - lost)
-        weights = np.append(slopes, math.log(moments.trials[1] / moments.trials[0]) - slopes @ (won + lost) / 2)
-        if len(sample.names) > _WIDE:
-            # Some of so many features are rare enough to separate the first rows, and to be looked for is cheap.
-            refuse_separating_alone(sample)
-        else:
-            first = climb(lambda *at: _pass(_first(sample), *at), weights, spread)
-            if first is None:
-                refuse_separated(sample, spread)
-            else:
-                weights = first[0]
-    found = climb(lambda *at: _pass(sample.chunks(), *at), weights, spread, firth=firth)
+    trials, shares = moments.trials.sum(), moments.trials / moments.trials.sum()
+    apart = moments.means[1] - moments.means[0]
+    covariance = moments.within + np.outer(apart, apart) * shares.prod()
+    own = _Coordinates(
+        sample, moments.origin, shares @ moments.means, _whitening(sample, moments, covariance, [0, 1], "")
+    )
+    weights = np.zeros(len(apart) + 1)
+    if firth:
+        # Features that are far from normal make several hills; the way to the greatest likelihood passes most of them.
+        passed: list[tuple[float, Vector]] = []
+
+        def watched(at: Vector) -> Pass:
+            plain = _pass(own.sample.chunks(), at)
+            passed.append((plain.likelihood + float(np.linalg.slogdet(plain.information)[1]) / 2, at))
+            return plain
+
+        climb(watched, weights, most=_FIRST_ITERATIONS)
+        begin = weights, max(passed, key=lambda each: each[0])[1]
+        ends = [climb(lambda at: _firth_pass(own.sample, at), start, most=_FIRTH_ITERATIONS) for start in begin]
+        found = max(filter(None, ends), key=lambda end: end[1].likelihood, default=None)
+    else:
+        _refuse_separating_alone(sample.names, moments)
+        if len(sample.names) <= _WIDE:
+            # Of more features, some are rare enough to separate the first rows.
+            first = climb(lambda at: _pass(_first(own.sample), at), weights)
+            weights = weights if first is None else first[0]
+        found = climb(lambda at: _pass(own.sample.chunks(), at), weights)
     if found is None:
         if not firth:
-            refuse_separated(sample, spread)
+            spread = np.sqrt(np.diag(covariance))
+            scaled = _Coordinates(sample, moments.origin, shares @ moments.means, np.diag(1 / spread))
+            _refuse_separated(scaled.sample)
         raise BadInputError("no maximum of the likelihood was found")
-    weights, inverse, iterations = found
-
-    def slopes_of(rows: Rows) -> Vector:
-        left = rows.trials * (rows.won - _odds_and_chances(rows, weights)[1])
-        return np.column_stack([rows.features * left[:, None], left])
-
-    (sums, likelihood), total = _sums_by_game(sample, weights, slopes_of), float(moments.trials.sum())
-    covariance = inverse @ sums.filling(len(weights)) @ inverse
-    return LinearModel(sample.names, weights, covariance, inverse, sums.rows, sums.games, total, likelihood, iterations)
+    weights, last, iterations = found
+    information = (_pass(own.sample.chunks(), weights) if firth else last).information
+    inverse = np.asarray(np.linalg.inv(information), np.float64)
+    sums, likelihood = _sums_by_game(
+        own.sample, weights, lambda rows: rows.features * _odds_of(rows, weights).pull[:, None]
+    )
+    covariances = inverse @ sums.filling(len(weights)) @ inverse, inverse
+    return own.model(weights, covariances, sums, float(trials), likelihood, iterations)
 
 
 def _first(sample: Sample) -> Iterator[Rows]:
@@ -539,37 +732,30 @@ def _first(sample: Sample) -> Iterator[Rows]:
 
 
 def climb(
-    pass_at: Callable[..., Pass], weights: Vector, spread: Vector, *, firth: bool = False
-) -> tuple[Vector, Vector, int] | None:
-    """Go uphill by Newton's method; return the weights, the inverse information there, and the number of passes.
+    pass_at: Callable[[Vector], Pass], weights: Vector, spread: Vector | float = 1.0, *, most: int = _ITERATIONS
+) -> tuple[Vector, Pass, int] | None:
+    """Go uphill by Newton's method; return the weights, what the last pass found, and the number of passes.
 
-    ``pass_at`` makes one pass at some weights, and for Firth's correction with the inverse information there.
-
-    None where there is no end to it. A short step tells the end only if it is short in log odds, at which ``spread``
-    is what the features usually differ by: where classes are separated, standard errors grow faster than steps.
+    ``pass_at`` makes one pass at some weights. None where there is no end to it in ``most`` passes. A short step shows
+    the end only if it is short in log odds, at which ``spread`` is what the features usually differ by: where classes
+    are separated, standard errors grow faster than steps.
     """
-    last, step, stalled = -math.inf, np.zeros_like(weights), 0
-    for iteration in range(1, (_FIRTH_ITERATIONS if firth else _ITERATIONS) + 1):
+    last, step = -math.inf, np.zeros_like(weights)
+    for iteration in range(1, most + 1):
         found = pass_at(weights)
-        sign, log_determinant = np.linalg.slogdet(found.information)
-        likelihood = found.likelihood + (log_determinant / 2 if firth else 0)
-        if not (sign > 0 and likelihood >= last - 1e-12 * abs(last)):
+        if not found.likelihood >= last - 1e-12 * abs(last):
             step = step / 2
             weights = weights - step
             continue
-        inverse = np.asarray(np.linalg.inv(found.information), np.float64)
-        if firth:
-            found = pass_at(weights, inverse)
-        gain, last = likelihood - last, likelihood
-        step = inverse @ found.slopes
+        last = found.likelihood
+        try:
+            step = np.asarray(np.linalg.solve(found.information, found.slopes), np.float64)
+        except np.linalg.LinAlgError:
+            return None
         weights = weights + step
         # What is left after a step of Newton's is about its square.
-        longest = float(np.abs(step * spread).max())
-        if longest < _SETTLED:
-            return weights, inverse, iteration
-        stalled = stalled + 1 if longest > _LONG and gain < _LITTLE * abs(last) else 0
-        if stalled == _STALLED and not firth:
-            return None
+        if np.abs(step * spread).max() < _SETTLED:
+            return weights, found, iteration
     return None
 
 
@@ -613,7 +799,7 @@ def fit_with_remedies(
                 kept = [column for place, column in enumerate(kept) if place not in error.alone]
                 continue
             notes.append(f"{error}; fitted with Firth's correction")
-            return fit_logistic(sample, firth=True), kept, notes
+            fit = partial(fit_logistic, firth=True)
 
 
 class GameSums:
@@ -681,41 +867,33 @@ def _sums_by_game(sample: Sample, weights: Vector, influence: Callable[[Rows], V
     sums, likelihood = GameSums(sample.games, in_order=sample.in_order), 0.0
     for rows in sample.chunks():
         kept = rows.trials > 0
-        likelihood += _odds_and_chances(rows, weights)[0]
+        likelihood += _odds_of(rows, weights).likelihood
         sums.add(influence(rows)[kept], rows.game[kept])
     return sums, likelihood
 
 
-def refuse_separated(sample: Sample, spread: Vector) -> None:
+def _refuse_separated(sample: Sample) -> None:
     """Find out whether a combination of features tells lost from won rows without a mistake.
 
     Then some weights have no finite maximum (Albert and Anderson 1984), and a fit that stops somewhere on the way gives
-    what nobody should believe.
-
-    Parameters
-    ----------
-    sample
-        The rows.
-    spread
-        float64 [k + 1], what the features, and last a constant, usually differ by.
+    what nobody should believe. The features of the sample are in units of their deviations, the last is 1.
 
     Raises
     ------
     SeparationError
         Names features of which none can be spared for such a combination.
     """
-    refuse_separating_alone(sample)
-    by = _separating(sample, spread, np.ones(len(spread), bool))
+    by = _separating(sample, np.ones(len(sample.names) + 1, bool))
     if by is None:
         return
     needed = by != 0
     for place in np.flatnonzero(needed[:-1]).tolist():
         needed[place] = False
-        needed[place] = _separating(sample, spread, needed) is None
-    _refuse(sample, np.flatnonzero(needed[:-1]).tolist())
+        needed[place] = _separating(sample, needed) is None
+    _refuse(sample.names, np.flatnonzero(needed[:-1]).tolist())
 
 
-def refuse_separating_alone(sample: Sample) -> None:
+def _refuse_separating_alone(names: Sequence[str], moments: Moments) -> None:
     """Find the features that separate the classes alone: all of a value, or beyond it, were won, or all lost.
 
     A feature that occurs in a few rows of one class is such a one.
@@ -725,31 +903,24 @@ def refuse_separating_alone(sample: Sample) -> None:
     SeparationError
         Names them.
     """
-    width = len(sample.names)
-    least, most = np.full((2, width), np.inf), np.full((2, width), -np.inf)
-    for rows in sample.chunks():
-        for place, own in enumerate((rows.won < 1, rows.won > 0)):
-            values = rows.features[own & (rows.trials > 0)]
-            if len(values):
-                least[place] = np.minimum(least[place], values.min(axis=0))
-                most[place] = np.maximum(most[place], values.max(axis=0))
+    least, most = moments.least, moments.most
     alone = np.flatnonzero((most[0] <= least[1]) | (most[1] <= least[0])).tolist()
     if alone:
-        _refuse(sample, alone[:1] if width <= _WIDE else alone, alone)
+        _refuse(names, alone[:1] if len(names) <= _WIDE else alone, alone)
 
 
-def _refuse(sample: Sample, places: Sequence[int], alone: Sequence[int] = ()) -> None:
-    names = [repr(sample.names[place]) for place in places[:_MOST_NAMED]]
-    if len(places) > len(names):
-        names[-1] += f" and {len(places) - len(names)} more"
-    what = f"feature {names[0]} separates" if len(names) == 1 else f"features {', '.join(names)} separate"
+def _refuse(names: Sequence[str], places: Sequence[int], alone: Sequence[int] = ()) -> None:
+    named = [repr(names[place]) for place in places[:_MOST_NAMED]]
+    if len(places) > len(named):
+        named[-1] += f" and {len(places) - len(named)} more"
+    what = f"feature {named[0]} separates" if len(named) == 1 else f"features {', '.join(named)} separate"
     raise SeparationError(
         f"{what} won from lost rows: their weights have no finite maximum; leave some out, or use Firth's correction",
         alone,
     )
 
 
-def _separating(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> Vector | None:
+def _separating(sample: Sample, used: NDArray[np.bool_]) -> Vector | None:
     """Find a combination of the features that are used that is nowhere wrong, and somewhere right: float64 [k + 1].
 
     A linear program looks for it (Konis 2007); all rows are asked whether they agree, and some that do not become
@@ -759,13 +930,12 @@ def _separating(sample: Sample, spread: Vector, used: NDArray[np.bool_]) -> Vect
 
     def turned(rows: Rows) -> Vector:
         """Rows of either class, turned so that a separating combination is nowhere below 0; draws count as both."""
-        values = np.column_stack([rows.features, np.ones(len(rows.won))]) / spread
         known = rows.trials > 0
-        return np.concatenate([values[known & (rows.won > 0)], -values[known & (rows.won < 1)]])
+        return np.concatenate([rows.features[known & (rows.won > 0)], -rows.features[known & (rows.won < 1)]])
 
     bounds = [(-1.0, 1.0) if own else (0.0, 0.0) for own in used]
     total = sum(turned(rows).sum(axis=0) for rows in sample.chunks())
-    program = np.zeros((0, len(spread)))
+    program = np.zeros((0, len(used)))
     while True:
         # The greatest sum over all rows, of weights between -1 and 1 that are wrong about none of the program's.
         found = linprog(-np.asarray(total), A_ub=-program, b_ub=np.zeros(len(program)), bounds=bounds)

@@ -191,18 +191,83 @@ def test_rows_that_separate_at_first_do_not_stop_a_fit() -> None:
     np.testing.assert_allclose(found.weights, fit_logistic(sample_of(games)).weights, atol=1e-9)
 
 
-def test_firths_correction_maximizes_the_penalized_likelihood() -> None:
-    games = games_of(8, games=10)
-    features = np.column_stack([games.features, np.ones(len(games.won))])
+def chances(model: Any, features: Any) -> Any:
+    return 1 / (1 + np.exp(-np.clip(model.scores(features), -700, 700)))
 
-    def less(weights: Any) -> float:
-        chance = 1 / (1 + np.exp(-features @ weights))
-        information = features.T @ (features * (chance * (1 - chance))[:, None])
-        likelihood = games.won @ np.log(chance) + (1 - games.won) @ np.log(1 - chance)
-        return -float(likelihood + np.linalg.slogdet(information)[1] / 2)
 
-    expected = minimize(less, np.zeros(5), method="BFGS", options={"gtol": 1e-7}).x
-    np.testing.assert_allclose(fit_logistic(sample_of(games), firth=True).weights, expected, atol=1e-5)
+@pytest.mark.parametrize("fit", [fit_logistic, fit_fisher, fit_quadratic])
+@pytest.mark.parametrize(("offset", "unit"), [(1e9, 1.0), (-1e9, 1e-9), (1e7, 1e9)])
+@pytest.mark.parametrize("order", ["at random", "by class"])
+def test_neither_offsets_nor_units_change_a_chance(fit: Any, offset: float, unit: float, order: str) -> None:
+    random = np.random.default_rng(11)
+    features = random.normal(size=(300, 3)) @ random.normal(size=(3, 3))
+    won = (random.random(300) < 1 / (1 + np.exp(-features[:, 0]))).astype(float)
+    if order == "by class":
+        won.sort()
+    far = (features + np.array([offset, 0, -offset])) * unit
+
+    def chunks() -> Iterator[Rows]:
+        for rows in np.array_split(np.arange(300), 7):
+            yield Rows(far[rows], won[rows], np.ones(len(rows)), rows, np.zeros(len(rows)))
+
+    expected = chances(fit(Sample.of_arrays(features, won)), features)
+    for sample in (Sample.of_arrays(far, won), Sample(("x0", "x1", "x2"), chunks, 300, in_order=True)):
+        np.testing.assert_allclose(chances(fit(sample), far), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("first", [0.0, 20240101.0, 1.7e12])
+def test_whole_numbers_have_one_fit_wherever_they_begin(first: float) -> None:
+    model = fit_logistic(Sample.of_arrays(first + np.arange(4.0)[:, None], np.array([0, 1.0, 0, 1])))
+    found = chances(model, first + np.arange(4.0)[:, None])
+    np.testing.assert_allclose(found, [0.204, 0.388, 0.612, 0.796], rtol=0, atol=5e-4)
+
+
+def a_set(seed: int) -> tuple[Any, Any]:
+    """Make one of six kinds of small sets whose likelihood is hard to climb."""
+    random = np.random.default_rng(seed)
+    rows, odds = int(random.integers(5, 200)), 0.0
+    kind = seed % 6
+    if kind == 0:
+        features = np.eye(rows)[:, :1]
+    elif kind == 1:
+        features = (random.random((20, 4)) < random.uniform(0.05, 0.5)).astype(float)
+    elif kind == 2:
+        features = random.normal(size=(rows % 20 + 4, 24))
+    elif kind == 3:
+        features = random.normal(size=(rows, 3))
+        odds = 1e9 * (features @ random.normal(size=3))
+    else:
+        features = random.standard_t(3 if kind == 4 else 30, size=(rows + 20, 4))
+        odds = features[:, 0] - 1
+    won = (random.random(len(features)) < 1 / (1 + np.exp(-np.clip(odds, -700, 700)))).astype(float)
+    won[:2] = 0, 1
+    # So coarse that the offset rounds nothing.
+    features = np.round(features * 2**20) / 2**20
+    return (features + random.choice([0, 1e6, 1e9])) * 2.0 ** random.integers(-30, 31), won
+
+
+@pytest.mark.parametrize("seed", range(72))
+def test_every_set_has_the_greatest_likelihood_or_the_penalized_one(seed: int) -> None:
+    features, won = a_set(seed)
+    model, kept, notes = fit_with_remedies(fit_logistic, features, won, [f"x{at}" for at in range(features.shape[1])])
+    for corrected in (model, fit_logistic(Sample.of_arrays(features[:, kept], won), firth=True)):
+        has_penalty = corrected is not model or any("separate" in note for note in notes)
+        # An own way to independent coordinates, and from there to the maximum.
+        apart = features[:, kept] - features[0, kept]
+        own = np.sqrt(len(won)) * np.linalg.qr(np.column_stack([np.ones(len(won)), apart - apart.mean(axis=0)]))[0]
+
+        def less(weights: Any, own: Any = own, has_penalty: bool = has_penalty) -> float:
+            odds = own @ weights
+            likelihood = won @ odds - np.logaddexp(0, odds).sum()
+            small = np.exp(-np.abs(odds))
+            information = own.T @ (own * (small / (1 + small) ** 2)[:, None])
+            return -float(likelihood + has_penalty * np.linalg.slogdet(information)[1] / 2)
+
+        found = np.linalg.lstsq(own, corrected.scores(features[:, kept]), rcond=None)[0]
+        best = minimize(less, found, method="BFGS", options={"gtol": 1e-6})
+        np.testing.assert_allclose(own @ best.x, own @ found, rtol=0, atol=2e-4)
+        assert less(found) <= less(minimize(less, 0 * found, method="BFGS").x) + 1e-6
+        assert np.isfinite(corrected.errors(naive=True)).all()
 
 
 @pytest.mark.parametrize("fit", [fit_logistic, fit_fisher, fit_quadratic])
@@ -212,9 +277,34 @@ def test_samples_that_tell_nothing_are_refused_by_name(fit: Any) -> None:
     with pytest.raises(BadInputError, match="'x4' is a linear combination of 'x0', 'x1'"):
         fit(Sample.of_arrays(double, games.won))
     with pytest.raises(BadInputError, match="'x0' is constant"):
-        fit(Sample.of_arrays(np.ones((4, 1)), np.array([0, 1, 0, 1.0])))
+        fit(Sample.of_arrays(np.full((4, 1), 0.1) * 3, np.array([0, 1, 0, 1.0])))
     with pytest.raises(BadInputError, match="no row is lost"):
         fit(Sample.of_arrays(games.features, np.ones(len(games.won))))
+    vast = games.features * [1, 1, 1e200, 1]
+    with pytest.raises(BadInputError, match=r"'x2' reaches from -.*e\+200: divide it"):
+        fit(Sample.of_arrays(vast, games.won))
+    with pytest.raises(BadInputError, match="'x2' reaches from"):
+        fit(sample_of(games)).scores(vast)
+    with pytest.raises(BadInputError, match=r"'x1' varies by no more than .*e-200: multiply it"):
+        fit(Sample.of_arrays(games.features * [1, 1e-200, 1, 1], games.won))
+    with pytest.raises(BadInputError, match=r"'x0' differs by 0\.00.* near 1e\+09, where numbers are 1.2e-07 apart"):
+        fit(Sample.of_arrays(games.features / [300, 1, 1, 1] + [1e9, 0, 0, 0], games.won))
+    with pytest.raises(BadInputError, match="'edge' is not finite"):
+        fit(Sample.of_arrays(np.array([[1.0], [np.nan]]), np.array([0, 1.0]), names=["edge"]))
+
+
+def test_a_feature_that_is_constant_in_one_class_is_named_with_it() -> None:
+    games = games_of(12)
+    quiet = games.features * np.where(games.won == 1, 0, 1)[:, None] ** [0, 1, 0, 0]
+    with pytest.raises(BadInputError, match="'x1' is constant among won rows"):
+        fit_quadratic(Sample.of_arrays(quiet, games.won))
+    fit_fisher(Sample.of_arrays(quiet, games.won))
+    told = np.column_stack([games.features[:, 0], games.won])
+    with pytest.raises(BadInputError, match="'x1' is constant within either class"):
+        fit_fisher(Sample.of_arrays(told, games.won))
+    with pytest.raises(SeparationError, match="'x1' separates"):
+        fit_logistic(Sample.of_arrays(told, games.won))
+    assert np.isfinite(fit_quadratic(Sample.of_arrays(games.features * 1e-7 ** games.won[:, None], games.won)).constant)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +313,6 @@ def test_samples_that_tell_nothing_are_refused_by_name(fit: Any) -> None:
         ({"won": [0, 2.0]}, "not between 0 and 1"),
         ({"won": [0.0]}, "2 rows of features and .* 'won'"),
         ({"trials": [1, -1.0]}, "trials are negative"),
-        ({"features": [[1.0], [np.nan]], "names": ["edge"]}, "'edge' is not finite"),
         ({"names": ["a", "b"]}, "1 features and 2 names"),
     ],
 )
