@@ -1,7 +1,5 @@
-"""Standard errors of a likelihood fit: the sandwich formula over games (White 1982).
+"""Standard errors of a likelihood fit, by game (:mod:`~glem.core.fitting.sandwich`).
 
-With Fisher's information of the rows plus the penalty as the bread and the sum over games of the squares of their
-slopes as the filling, errors are right also where the model is not, and where positions share the result of a game.
 The information takes the mean over all results, so that it is defined where the slope of the likelihood jumps. The
 penalty stands for corrections that are normally distributed about 0; what it hides of them is part of the error, so
 that the error of a weight that hardly occurs is the size of the corrections that are expected.
@@ -18,6 +16,7 @@ from scipy.sparse import csr_matrix, hstack
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, Matrix, PartWeights
 from glem.core.fitting.packed.blocks import Rows
 from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
+from glem.core.fitting.sandwich import sandwich
 
 MOST_PARAMETERS = 4_000
 """More parameters than these have no standard errors: their matrices would not fit into memory."""
@@ -33,8 +32,8 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
     count = problem.parameter_count
     if count > MOST_PARAMETERS:
         return None
-    bread = np.diag(problem.penalties)
-    filling = np.zeros((count, count))
+    bread, filling = np.zeros((2, count, count))
+    used = 0
     all_games = problem.rows.game_count
     by_game: Any = csr_matrix((all_games, count))
     for value, draw, information, by_units, by_odds, game in _parts(problem, parameters):
@@ -45,17 +44,20 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
         slopes = value.multiply(by_units[:, None]) + draw.multiply(by_odds[:, None])
         rows = csr_matrix((np.ones(len(game)), (game, np.arange(len(game)))), (all_games, len(game)))
         by_game = by_game + rows @ slopes
+        used += len(game)
     games = int((np.diff(by_game.indptr) > 0).sum())
     for start in range(0, all_games, _ROWS):
         dense = by_game[start : start + _ROWS].toarray()
         filling += dense.T @ dense
-    filling *= games / max(games - 1, 1)
-    filling += np.diag(problem.penalties)
-    known = np.flatnonzero(np.diag(bread) > 0)
+    whole = bread + np.diag(problem.penalties)
+    known = np.flatnonzero(np.diag(whole) > 0)
     covariance = np.full((count, count), math.nan)
-    if games > 1 and len(known):
-        inverse = np.linalg.pinv(bread[np.ix_(known, known)], hermitian=True)
-        covariance[np.ix_(known, known)] = inverse @ filling[np.ix_(known, known)] @ inverse
+    if len(known):
+        own = np.ix_(known, known)
+        inverse = np.linalg.pinv(whole[own], hermitian=True)
+        decided = float((inverse * bread[own]).sum())
+        covariance[own] = sandwich(inverse, filling[own], games=games, rows=used, parameters=decided)
+        covariance[own] += inverse * problem.penalties[known] @ inverse
     middle = problem.value.parameter_count
     end = middle + problem.draw.parameter_count
     scale = problem.split(parameters)[2]

@@ -36,6 +36,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.evaluation.result_models import MOST_LOG_ODDS, Calibration, log_odds_of
 from glem.core.fitting.minimizing.newton import minimize_within
+from glem.core.fitting.sandwich import GameSums
 from glem.core.grading.correctness import DEFAULT_SETTINGS, LEAST_CORRECTNESS, GradingSettings, checked_games
 
 Floats = NDArray[np.float64]
@@ -218,25 +219,20 @@ class _Likelihood:
         return max((scale + each for scale in scales for each in odds), key=some.mean)
 
     def errors(self, point: Floats, games: NDArray[np.int64], inside: list[bool]) -> list[float]:
-        """Compute standard errors of the fitted parameters by the sandwich formula over games; nan at a bound."""
+        """Compute standard errors of the fitted parameters by game; nan at a bound."""
         free = np.flatnonzero(inside)
         errors = np.full(len(point), math.nan)
-        sums = np.zeros((int(games.max()) + 1, len(point)))
+        sums = GameSums(int(games.max()) + 1, in_order=False)
         for rows, part in self._scores(point):
-            for place in range(len(point)):
-                sums[:, place] += np.bincount(games[rows], part[:, place], len(sums))
+            sums.add(part[:, free], games[rows])
         hessian = np.empty((len(point), len(point)))
         for place, step in enumerate(_STEP * np.eye(len(point))):
             hessian[place] = (self._gradient(point + step) - self._gradient(point - step)) / (2 * _STEP)
-        number = int((np.bincount(games) > 0).sum())
-        if number < 2 or not len(free):
-            return errors.tolist()
-        spread = number / (number - 1) * sums.T @ sums / len(games) ** 2
         try:
-            inverse = np.linalg.inv(-hessian[np.ix_(free, free)])
+            inverse = np.linalg.inv(-hessian[np.ix_(free, free)] * len(games))
         except np.linalg.LinAlgError:
             return errors.tolist()
-        variances = np.diag(inverse @ spread[np.ix_(free, free)] @ inverse)
+        variances = np.diag(sums.covariance(inverse, len(free)))
         errors[free] = np.sqrt(np.where(variances > 0, variances, math.nan))
         return errors.tolist()
 

@@ -10,7 +10,7 @@ model is used is linear in the coefficients. Where there are hardly any position
 the last 0.5 % of the measures at either end, a and b stay what they are there. Each fit also sees a win, a draw and a
 loss at the typical advantage, as every calibration does.
 
-Errors are those of the sandwich formula over games (White 1982), as for the scale b.
+Errors are by game (:mod:`~glem.core.fitting.sandwich`), as for the scale b.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_models import WdlModel, log_probability
+from glem.core.fitting.sandwich import GameSums
 from glem.core.grading.calibration import fit_scale
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 
@@ -143,18 +144,17 @@ class _Problem:
         _, *by_each = self.slopes(point)
         columns = [self.basis[self.place, each] * slope for slope in by_each for each in range(self.basis.shape[1])]
         # The last game is that of the three results which are no data.
-        sums = np.stack([np.bincount(game, column)[:-1] for column in columns], axis=1)
-        games = int((np.bincount(game)[:-1] > 0).sum())
+        last = int(game.max())
+        sums = GameSums(last, in_order=False)
+        sums.add(np.stack(columns, axis=1)[game < last], game[game < last])
         steps = _STEP * size * np.eye(len(point))
         slopes = [self.loss(point + step)[1] - self.loss(point - step)[1] for step in steps]
         hessian = np.stack(slopes) / (2 * _STEP * size)
-        filling = games / max(games - 1, 1) * np.einsum("gi,gj->ij", sums, sums) / len(game) ** 2
         try:
-            inverse = np.linalg.inv((hessian + hessian.T) / 2)
+            inverse = np.linalg.inv((hessian + hessian.T) / 2 * len(game))
         except np.linalg.LinAlgError:
             return np.full(hessian.shape, math.nan)
-        found: Floats = inverse @ filling @ inverse
-        return found
+        return sums.covariance(np.asarray(inverse, np.float64), len(point))
 
 
 def fit_wdl_model(

@@ -2,7 +2,7 @@
 
 This is McFadden's conditional logit (1974): P(j) = exp(w x_j) / sum_i exp(w x_i) over the alternatives of a choice,
 where x_j are the features of the position after move j from the player's view. The likelihood of the moves that
-somebody made is concave in w. Errors are by game, as in :mod:`~glem.core.fitting.discriminants.models`.
+somebody made is concave in w. Errors are by game (:mod:`~glem.core.fitting.sandwich`).
 """
 
 import math
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
-from glem.core.fitting.discriminants.models import GameSums, Pass, climb, whitening_of
+from glem.core.fitting.discriminants.models import Pass, climb, whitening_of
+from glem.core.fitting.sandwich import GameSums
 
 Vector = NDArray[np.float64]
 
@@ -270,5 +271,5 @@ def fit_choices(sample: ChoiceSample, *, precision: float | Vector = 0.0) -> Cho
         likelihood += float(own.sum())
         kept = np.diff(part.starts) > 1
         sums.add(_spread_within(part, odds)[0][kept], part.game[kept])
-    covariance = inverse @ sums.filling(width) @ inverse
+    covariance = sums.covariance(inverse, width - float(stiff @ np.diag(inverse)))
     return ChoiceModel(sample.names, weights, covariance, inverse, choices, sums.games, likelihood, chance)

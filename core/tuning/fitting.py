@@ -24,6 +24,8 @@ from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.least_squares_problem import Errors
 from glem.core.fitting.minimizing.quasi_newton import Minimum, Point, minimize
 from glem.core.fitting.packed.likelihood_passes import slopes
+from glem.core.fitting.sandwich import sandwich
+from glem.core.grading.correctness import mean_by_game
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 from glem.core.tuning.coefficients import Block
@@ -362,23 +364,31 @@ class _Problem:
         return after
 
     def errors(self, found: NDArray[np.float64], information: NDArray[np.float64], by_game: bool) -> Weights:
-        """Compute standard errors by the sandwich formula (White 1982), the slopes of a game added up."""
+        """Compute standard errors by game, or by row."""
         size = len(found)
         weights, draws = np.ascontiguousarray(found[:-1]), found[-1].copy()
         squares = np.zeros((size, size, 2, 2))
         current, state = np.full(1, -1, np.int64), np.zeros(1, np.int64)
         room = current, np.zeros((size, 2)), np.zeros(size, np.int64), np.zeros(size, bool), state, squares
-        first = 0
+        first, numbers = 0, []
         for block in self.blocks:
             count = len(block.game)
             own = block if by_game else block._replace(game=np.arange(first, first + count))
             _add_games(own, weights, draws, self.is_logistic, *room)
             first += count
+            numbers.append(np.unique(own.game[~own.held_out]))
         _close_game(*room[1:])
-        bread = np.linalg.pinv(information, hermitian=True)
-        variance = ((bread @ self._free_part(squares)) * bread).sum(axis=1)
+        inverse = np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
+        penalty = np.diag(np.broadcast_to(self.l2, self.free.shape)[self.free])
+        covariance = sandwich(
+            inverse,
+            self._free_part(squares),
+            games=len(np.unique(np.concatenate(numbers))),
+            rows=self.rows,
+            parameters=float((inverse * (information - penalty)).sum()),
+        )
         errors = np.zeros(self.free.shape)
-        errors[self.free] = np.sqrt(np.maximum(variance, 0))
+        errors[self.free] = np.sqrt(np.maximum(np.diag(covariance), 0))
         return errors
 
 
@@ -522,10 +532,6 @@ def _gain(before: Vector, after: Vector, game: NDArray[np.int64], chosen: NDArra
     from scipy.stats import t
 
     _, place = np.unique(game[chosen], return_inverse=True)
-    difference = (after - before)[chosen]
-    mean = float(difference.mean())
-    sums = np.bincount(place, difference - mean)
-    games = len(sums)
-    error = math.sqrt(float((sums * sums).sum()) * games / max(games - 1, 1)) / count if games > 1 else math.nan
+    mean, error, games = mean_by_game((after - before)[chosen], place)
     p = float(2 * t.sf(abs(mean) / error, games - 1)) if error > 0 else math.nan
     return Gain(count, games, float(before[chosen].mean()), float(after[chosen].mean()), error, p)

@@ -35,13 +35,16 @@ def logistic_weights(rows: Rows, start: Floats, l2: float) -> Floats:
 
 
 def logistic_errors(rows: Rows, weights: Floats, l2: float) -> Floats:
-    """Standard errors by the sandwich of games: bread, squares of each game's slopes, bread."""
+    """Standard errors by the sandwich of games, corrected for few games and rows."""
     design, target = rows.design(), (rows.result + 1) / 2
     expected = 1 / (1 + np.exp(-design @ weights))
-    bread = np.linalg.inv((design.T * (expected * (1 - expected))) @ design + l2 * np.eye(len(weights)))
+    information = (design.T * (expected * (1 - expected))) @ design
+    bread = np.linalg.inv(information + l2 * np.eye(len(weights)))
     squares = np.zeros_like(bread)
     for game in np.unique(rows.game):
         own = rows.game == game
         slope = design[own].T @ (target - expected)[own]
         squares += np.outer(slope, slope)
-    return np.sqrt(np.diag(bread @ squares @ bread))
+    games, count = len(np.unique(rows.game)), len(design)
+    few = games / (games - 1) * (count - 1) / (count - np.trace(bread @ information))
+    return np.sqrt(few * np.diag(bread @ squares @ bread))

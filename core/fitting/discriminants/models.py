@@ -4,9 +4,7 @@ All say P(W | x) = 1 / (1 + exp(-f(x))) with f linear, or quadratic in the featu
 with the share of their trials that were won, chunk by chunk, so that memory does not grow with the data. A draw is half
 a win; doubled as in the paper's section 4 it is two trials, one of them won, with equal estimates.
 
-Positions of one game share its result, so the errors are those of the sandwich formula over games (Liang and Zeger
-1986): with the inverse information A and the sums u_g of the slopes of a game's rows, A (sum_g u_g u_g') A times
-G / (G - 1) (N - 1) / (N - k), as statistics packages have it.
+Errors are those by game of :mod:`~glem.core.fitting.sandwich`.
 """
 
 from __future__ import annotations
@@ -21,8 +19,7 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
-
-Vector = NDArray[np.float64]
+from glem.core.fitting.sandwich import GameSums, Vector
 
 _CHUNK = 4096
 """Rows that stay in the cache while they are summed up."""
@@ -428,8 +425,9 @@ def fit_fisher(sample: Sample, priors: str | Sequence[float] = "equal") -> Linea
         return np.asarray(np.column_stack([found, constant]) / moments.trials.sum())
 
     sums, likelihood = _sums_by_game(own.sample, weights, influence)
-    covariances = sums.filling(len(weights)), sums.by_row
-    return own.model(weights, covariances, sums, float(moments.trials.sum()), likelihood, 2)
+    # The changes are those of the weights themselves.
+    by_game = sums.covariance(np.eye(len(weights)), len(weights))
+    return own.model(weights, (by_game, sums.by_row), sums, float(moments.trials.sum()), likelihood, 2)
 
 
 def fit_quadratic(sample: Sample, priors: str | Sequence[float] = "equal") -> QuadraticModel:
@@ -718,8 +716,9 @@ def fit_logistic(sample: Sample, *, firth: bool = False) -> LinearModel:
     sums, likelihood = _sums_by_game(
         own.sample, weights, lambda rows: rows.features * _odds_of(rows, weights).pull[:, None]
     )
-    covariances = inverse @ sums.filling(len(weights)) @ inverse, inverse
-    return own.model(weights, covariances, sums, float(trials), likelihood, iterations)
+    return own.model(
+        weights, (sums.covariance(inverse, len(weights)), inverse), sums, float(trials), likelihood, iterations
+    )
 
 
 def _first(sample: Sample) -> Iterator[Rows]:
@@ -800,66 +799,6 @@ def fit_with_remedies(
                 continue
             notes.append(f"{error}; fitted with Firth's correction")
             fit = partial(fit_logistic, firth=True)
-
-
-class GameSums:
-    """Sums over games of the squares of what their rows add up to: the filling of the sandwich formula.
-
-    Parameters
-    ----------
-    games
-        Number of games; those of the rows are below it.
-    in_order
-        Whether the rows of a game follow one another: then no table of all games is needed.
-    """
-
-    def __init__(self, games: int, *, in_order: bool) -> None:
-        self._games, self._in_order = games, in_order
-        self._table: Vector | None = None
-        self._seen = np.zeros(0 if in_order else games, bool)
-        self._open_game, self._open_sum = -1, np.zeros(0)
-        self._filling: Any = 0.0
-        self.by_row: Any = 0.0
-        self.rows = self.games = 0
-
-    def add(self, changes: Vector, game: NDArray[np.int64]) -> None:
-        """Add rows: float64 [n, k], and their games [n]."""
-        if not len(game):
-            return
-        self.rows += len(game)
-        self.by_row = self.by_row + changes.T @ changes
-        if not self._in_order:
-            if self._table is None:
-                self._table = np.zeros((self._games, changes.shape[1]))
-            np.add.at(self._table, game, changes)
-            self._seen[game] = True
-            return
-        starts = np.concatenate([[0], np.flatnonzero(game[1:] != game[:-1]) + 1])
-        sums = np.add.reduceat(changes, starts, axis=0)
-        if game[0] == self._open_game:
-            sums[0] += self._open_sum
-        elif self._open_game >= 0:
-            self._close()
-        self._filling = self._filling + sums[:-1].T @ sums[:-1]
-        self.games += len(sums) - 1
-        self._open_game, self._open_sum = int(game[-1]), sums[-1]
-
-    def _close(self) -> None:
-        self._filling = self._filling + np.outer(self._open_sum, self._open_sum)
-        self.games += 1
-
-    def filling(self, parameters: int) -> Vector:
-        """Give the sums, corrected for the numbers of games, rows and parameters; nan where there are too few."""
-        if self._in_order:
-            if self._open_game >= 0:
-                self._close()
-                self._open_game = -1
-        elif self._table is not None:
-            self._filling, self.games = self._table.T @ self._table, int(self._seen.sum())
-        if self.games > 1 and self.rows > parameters:
-            share = self.games / (self.games - 1) * (self.rows - 1) / (self.rows - parameters)
-            return np.asarray(self._filling * share)
-        return np.asarray(self._filling * math.nan)
 
 
 def _sums_by_game(sample: Sample, weights: Vector, influence: Callable[[Rows], Vector]) -> tuple[GameSums, float]:
