@@ -230,8 +230,8 @@ class LineBlock(NamedTuple):
     first_number: int
 
     def text(self, line: int) -> str:
-        """Text of one line; bytes outside ASCII as question marks."""
-        return self.data[self.starts[line] : self.ends[line]].tobytes().decode("ascii", "replace").rstrip("\r")
+        """Text of one line; bytes that are no UTF-8 as question marks."""
+        return self.data[self.starts[line] : self.ends[line]].tobytes().decode("utf-8", "replace").rstrip("\r")
 
 
 def _split(data: bytes, first_number: int, lines: int) -> Iterator[LineBlock]:
@@ -282,7 +282,8 @@ def line_blocks(path: str | os.PathLike[str], *, lines: int, max_bytes: int = MA
                 piece = b"\n"
             pending += piece
             newlines += piece.count(b"\n")
-            ended = len(piece) < _BLOCK
+            # A last line without a newline comes with those before it.
+            ended = not piece or (len(piece) < _BLOCK and pending.endswith(b"\n"))
             if newlines and (newlines >= lines or len(pending) > _MAX_BLOCK or ended):
                 cut = pending.rindex(b"\n") + 1
                 yield from _split(bytes(pending[:cut]), number, lines)

@@ -127,9 +127,13 @@ class Spans(NamedTuple):
         """Tell which spans hold nothing but blanks and separators: bool [L]."""
         return np.asarray(self.numbers()[1] == ABSENT)
 
+    def text(self, index: int) -> str:
+        """Text of a span; bytes that are no UTF-8 as question marks."""
+        return self.data[self.starts[index] : self.ends[index]].tobytes().decode("utf-8", "replace")
+
     def excerpt(self, index: int) -> str:
-        """Show the first bytes of a span behind its blanks, readable on one line."""
-        text = self.data[self.starts[index] : self.ends[index]].tobytes().decode("latin-1").lstrip(" \t,;")
+        """Show the first characters of a span behind its blanks, readable on one line."""
+        text = self.text(index).lstrip(" \t,;")
         return f"{text[:_SHOWN]!a}{'...' if len(text) > _SHOWN else ''}"
 
 

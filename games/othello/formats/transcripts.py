@@ -2,7 +2,8 @@
 
 A line is the moves, then perhaps blanks or a comma and the score from black's view. Passes are left out, or written
 ``--``, ``pa`` or ``ps``. Empty lines are skipped. What the score means
-(:mod:`~glem.games.othello.formats.score_conventions`) is told from the games themselves unless it is given.
+(:mod:`~glem.games.othello.formats.score_conventions`) is told from the games themselves unless it is given. Other lines
+are read as :mod:`~glem.games.othello.formats.free_text` has it, and games may go on from line to line.
 
 A line of Logistello's opening book, ``logbook.gam``, is ``+d3-c3+c4...: -04 10``. Each move carries its side, ``+`` for
 black and ``-`` for white; passes are left out. Behind the colon stand the plain disc difference for black at the end of
@@ -10,7 +11,8 @@ the game and a number that is 10 on every line of the published book.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.replay import FINISHED, ILLEGAL, Replay, replay
 from glem.core.positions.text_fields import BAD, Spans, Table, TableFormat, lines_of, not_empty, skip_blanks
 from glem.core.positions.validation import BadRecords, validated
+from glem.games.othello.formats.free_text import FreeText, begins_with_game, parse_game, parse_result
 from glem.games.othello.formats.score_conventions import Convention, likely_convention, stored_scores
 from glem.games.othello.notation import format_square
 from glem.games.othello.rules import PASS, Position, is_over
@@ -41,6 +44,9 @@ TABLE = TableFormat(
 _FIRST_MOVES = re.compile(rb"\s*(?:[a-hA-H][1-8]\s*){2}")
 _FIRST_COLORED_MOVE = re.compile(rb"\s*[+-][a-h][1-8]")
 _NO_MOVE = 255
+_WRAPPED = "written over several lines"
+_LONGEST = 128
+_FEW, _LONG = 3, 20
 _EARLY = "ended by resignation or on time, with a result that stands"
 
 
@@ -76,6 +82,12 @@ class MoveLines:
         bool [L]: whether something else than moves and a score stands on the line.
     rest
         Where that begins, up to the ends of the lines.
+    decided
+        bool [L]: whether the line says that the game was resigned or lost on time.
+    number
+        int32 [L]: the first number of a move, 0 where moves have none, -1 for a remark.
+    first
+        int64 [L]: where games go on from line to line, the first line of each; else rising from 0.
     """
 
     moves: NDArray[np.uint8]
@@ -84,6 +96,64 @@ class MoveLines:
     score: NDArray[np.float32]
     bad: NDArray[np.bool_]
     rest: Spans
+    decided: NDArray[np.bool_]
+    number: NDArray[np.int32]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        moves: tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int8]],
+        score: NDArray[np.float32],
+        bad: NDArray[np.bool_],
+        rest: Spans,
+        again: Callable[[int], FreeText | None] = lambda _: None,
+    ) -> "MoveLines":
+        """Take what the fast reader has found, and of bad lines what is found when they are read again."""
+        lines, (flat, offsets, sides) = len(bad), moves
+        decided, number = np.zeros(lines, np.bool_), np.zeros(lines, np.int32)
+        found = {row: text for row in np.flatnonzero(bad).tolist() if (text := again(row)) is not None}
+        if found:
+            pieces = np.split(flat, offsets[1:-1])
+            for row, text in found.items():
+                pieces[row] = np.array(text.moves, np.uint8)
+                score[row], decided[row], number[row], bad[row] = *text[1:], False
+            flat, offsets = np.concatenate(pieces), np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+            sides = np.zeros(len(flat), np.int8)
+        return cls(flat, offsets, sides, score, bad, rest, decided, number, np.arange(lines))
+
+    def line_counts(self, lines: int) -> NDArray[np.int64]:
+        """Count the lines of each game, of so many in all: int64."""
+        return np.diff(np.append(self.first, lines))
+
+    def joined(self) -> "MoveLines":
+        """Join the lines that go on with the game of the line before.
+
+        Such a line begins with a square that is free in that game. An empty line or a result ends a game.
+        """
+        goes_on = np.zeros(len(self.bad), np.bool_)
+        played: list[int] = []
+        has_result = self.decided | ~np.isnan(self.score)
+        for row, (first, last) in enumerate(pairwise(self.offsets.tolist())):
+            moves = self.moves[first:last].tolist()
+            fits = moves[0] not in played and self.number[row] != 1 if moves else has_result[row]
+            goes_on[row] = 0 < len(played) < _LONGEST and fits and not self.bad[row]
+            played = [*(played if goes_on[row] else ()), *moves] if moves and not has_result[row] else []
+        firsts = np.flatnonzero(~goes_on)
+        scored = ~np.isnan(self.score)
+        score = np.full(len(firsts), np.nan, np.float32)
+        score[(np.cumsum(~goes_on) - 1)[scored]] = self.score[scored]
+        return MoveLines(
+            self.moves,
+            self.offsets[np.append(firsts, len(goes_on))],
+            self.sides,
+            score,
+            self.bad[firsts],
+            self.rest._replace(starts=self.rest.starts[firsts], ends=self.rest.ends[firsts]),
+            np.logical_or.reduceat(self.decided, firsts),
+            self.number[firsts],
+            firsts,
+        )
 
 
 @kernel
@@ -136,8 +206,9 @@ def move_lines(lines: Spans) -> MoveLines:
     """Read lines like ``f5d6c3 -18``: moves, blanks between them allowed, then perhaps a blank or comma and a score."""
     moves, offsets, sides, rest = _moves_of(lines)
     score, state = rest.numbers()
-    joined = (np.diff(offsets) > 0) & ~rest._replace(ends=np.minimum(rest.starts + 1, rest.ends)).is_blank()
-    return MoveLines(moves, offsets, sides, score, joined | (state == BAD), rest)
+    touches = (np.diff(offsets) > 0) & ~rest._replace(ends=np.minimum(rest.starts + 1, rest.ends)).is_blank()
+    found = moves, offsets, sides
+    return MoveLines.of(found, score, touches | (state == BAD), rest, lambda row: parse_game(lines.text(row)))
 
 
 def colored_lines(lines: Spans) -> MoveLines:
@@ -148,24 +219,34 @@ def colored_lines(lines: Spans) -> MoveLines:
     rest = rest.behind(rest.starts + has_colon)
     # What the second number means is not known; it is 10 on every line of the published book.
     score, state = rest.numbers(most=2)
-    return MoveLines(moves, offsets, sides, score, (has_rest & ~has_colon) | (state == BAD), rest)
+    return MoveLines.of((moves, offsets, sides), score, (has_rest & ~has_colon) | (state == BAD), rest)
 
 
 def _table_lines(block: Table) -> MoveLines:
-    moves, offsets, sides, rest = _moves_of(block.column("moves"))
+    texts, scores = block.column("moves"), block.column("score") if "score" in block.columns else None
+    moves, offsets, sides, rest = _moves_of(texts)
     bad, at = ~rest.is_blank(), rest.starts
     score = np.full(len(bad), np.nan, np.float32)
-    if "score" in block.columns:
-        scores = block.column("score")
+    if scores is not None:
         score, state = scores.numbers()
         at = np.where(bad, at, scores.starts)
         bad |= state == BAD
-    return MoveLines(moves, offsets, sides, score, bad, lines_of(block.rows).behind(at))
+
+    def again(row: int) -> FreeText | None:
+        game, result = (
+            parse_game(texts.text(row)),
+            (np.nan, False) if scores is None else parse_result(scores.text(row)),
+        )
+        if game is None or result is None or not game.moves or not np.isnan(game.score):
+            return None
+        return game._replace(score=result[0], is_decided=game.is_decided or result[1])
+
+    return MoveLines.of((moves, offsets, sides), score, bad, lines_of(block.rows).behind(at), again)
 
 
 def recognizes_transcripts(head: bytes) -> bool:
     """Whether the first bytes of a file look like transcripts."""
-    return _FIRST_MOVES.match(head) is not None
+    return _FIRST_MOVES.match(head) is not None or begins_with_game(head)
 
 
 def recognizes_logbook(head: bytes) -> bool:
@@ -203,9 +284,59 @@ def read_transcripts(
         The file cannot be read, has no games, or has a bad line and ``skip_bad`` is false.
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
-    checks = GameChecks(game)
-    records = (_checked(checks, path, block, move_lines(lines_of(block)), skip_bad) for block in blocks)
+    records = _transcripts(GameChecks(game), path, blocks, skip_bad)
     return not_empty(records, path, "no games; expected lines like f5d6c3")
+
+
+def _transcripts(
+    checks: "GameChecks", path: Path, blocks: Iterator[LineBlock], skip_bad: bool
+) -> Iterator[GameRecords]:
+    """Check lines of games; where fewer of them fail so, games go on from line to line."""
+    held: LineBlock | None = None
+    is_joined = False
+    for following in chain(blocks, [None]):
+        block = following if held is None else held if following is None else _united(held, following)
+        if block is None:
+            return
+        lines, held = move_lines(lines_of(block)), None
+        records = _records(checks.game, path, block, lines)
+        failed = _failed(records, lines)
+        if is_joined or failed.any():
+            joined = lines.joined()
+            again = _records(checks.game, path, block, joined)
+            counts = joined.line_counts(len(failed))
+            # Where few lines fail they are mistakes, and short games without numbers stand on one line.
+            is_joined = is_joined or bool(
+                np.count_nonzero(records.lengths) <= _FEW * failed.sum()
+                and counts[_failed(again, joined)].sum() < failed.sum()
+                and (np.any(lines.number > 1) or np.any((counts > 2) | ((counts > 1) & (again.lengths >= _LONG))))
+            )
+            lines, records = (joined, again) if is_joined else (lines, records)
+        most = len(records)
+        if is_joined and following is not None:
+            # The next block may begin with more of the last game.
+            most, last = most - 1, int(lines.first[-1])
+            origin = block.starts[last]
+            held = LineBlock(
+                block.data[origin:],
+                block.starts[last:] - origin,
+                block.ends[last:] - origin,
+                block.first_number + last,
+            )
+        yield _checked(checks, path, block, lines, records, skip_bad, most)
+
+
+def _united(one: LineBlock, other: LineBlock) -> LineBlock:
+    size = len(one.data)
+    starts, ends = np.concatenate([one.starts, other.starts + size]), np.concatenate([one.ends, other.ends + size])
+    return LineBlock(np.concatenate([one.data, other.data]), starts, ends, one.first_number)
+
+
+def _failed(records: GameRecords, lines: MoveLines) -> NDArray[np.bool_]:
+    """Find what is no game: bool [G]; an illegal move, a first number above 1, or a result without any move."""
+    has_result = lines.decided | ~np.isnan(lines.score)
+    failed: NDArray[np.bool_] = records.played.status == ILLEGAL
+    return np.asarray(failed | (lines.number > 1) | (has_result & (records.lengths == 0)))
 
 
 def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max_bytes: int) -> Iterator[GameRecords]:
@@ -217,7 +348,9 @@ def read_table(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
     """
     blocks = TABLE.blocks(path, lines=chunk_games, max_bytes=max_bytes)
     checks = GameChecks(game)
-    yield from (_checked(checks, path, block.rows, _table_lines(block), skip_bad) for block in blocks)
+    for block in blocks:
+        lines = _table_lines(block)
+        yield _checked(checks, path, block.rows, lines, _records(game, path, block.rows, lines), skip_bad)
 
 
 def read_logbook(
@@ -230,25 +363,45 @@ def read_logbook(
     """
     blocks = line_blocks(path, lines=chunk_games, max_bytes=max_bytes)
     checks = GameChecks(game, "raw")
-    records = (_checked(checks, path, block, colored_lines(lines_of(block)), skip_bad) for block in blocks)
-    return not_empty(records, path, "no games; expected lines like +d3-c3+c4: -04 10")
+
+    def records() -> Iterator[GameRecords]:
+        for block in blocks:
+            lines = colored_lines(lines_of(block))
+            yield _checked(checks, path, block, lines, _records(game, path, block, lines), skip_bad)
+
+    return not_empty(records(), path, "no games; expected lines like +d3-c3+c4: -04 10")
 
 
-def _checked(checks: "GameChecks", path: Path, block: LineBlock, lines: MoveLines, skip_bad: bool) -> GameRecords:
-    """Check the games of a block of lines."""
-    kept = np.flatnonzero(~lines_of(block).is_blank())
-    numbers = np.arange(block.first_number, block.first_number + len(lines.bad), dtype=np.int64)
+def _records(game: Game, path: Path, block: LineBlock, lines: MoveLines) -> GameRecords:
+    """Give the games of a block of lines, empty ones for lines without any, with their replay."""
+    numbers = block.first_number + lines.first
     records = GameRecords.from_moves(
         lines.moves, lines.offsets, lines.score, extra={"number": numbers}, source=path.name
     )
+    return evolve(records, played=replay(game, records))
+
+
+def _checked(
+    checks: "GameChecks",
+    path: Path,
+    block: LineBlock,
+    lines: MoveLines,
+    records: GameRecords,
+    skip_bad: bool,
+    most: int | None = None,
+) -> GameRecords:
+    """Check the first of the games of a block of lines; all by default."""
+    kept = np.flatnonzero(~lines_of(block).is_blank()[lines.first[:most]] & (lines.number[:most] >= 0))
     if len(kept) < len(records):
         records = records.select(kept)
-    rest = lines.rest
-    bad = BadRecords(len(kept), lambda index: f"{path}:{numbers[kept[index]]}", skip_bad)
+    numbers, rest = records.extra["number"], lines.rest
+    bad = BadRecords(len(kept), lambda index: f"{path}:{numbers[index]}", skip_bad)
     bad.mark(lines.bad[kept], lambda index: f"{rest.excerpt(kept[index])} is neither a move (a1 to h8) nor the score")
     bad.mark(records.lengths == 0, lambda _: "the line has no moves")
-    # Blank lines have no moves, so the flat columns agree.
-    return checks.validated(records, lines.sides, bad)
+    bad.mark(lines.number[kept] > 1, lambda index: f"its first number of a move is {lines.number[kept[index]]}, not 1")
+    judged = checks.validated(records, lines.sides[: len(records.moves)], bad, lines.decided[kept])
+    several = int((lines.line_counts(len(block.starts))[kept] > 1).sum())
+    return evolve(judged, remarks={**judged.remarks, _WRAPPED: several}) if several else judged
 
 
 @define(eq=False)
@@ -292,7 +445,7 @@ class GameChecks:
         reached = replay(self.game, records)
         if np.any(late := _closing_passes(records, reached)):
             kept = np.concatenate([[0], np.cumsum(~late)])
-            records = evolve(records, moves=records.moves[~late], offsets=kept[records.offsets])
+            records = evolve(records, moves=records.moves[~late], offsets=kept[records.offsets], played=None)
             sides, reached = sides[~late], replay(self.game, records)
         wrong = (sides != 0) & (reached.move_side != 0) & (sides != reached.move_side)
         count_before = np.concatenate([[0], np.cumsum(wrong)])
@@ -308,9 +461,9 @@ class GameChecks:
         if self.convention is None and np.any((reached.status == FINISHED) & ~np.isnan(records.score)):
             self.convention = likely_convention(reached, records.score)
         stored = stored_scores(reached, self.convention or "raw")
+        low, high = self.game.score_bounds
         if decided is not None:
             stored = np.where(decided, records.score, stored)
-            low, high = self.game.score_bounds
             bad.mark(
                 decided & ((records.score < low) | (records.score > high)),
                 lambda index: f"the score is given as {records.score[index]:+g}, not between {low} and {high}",
@@ -319,7 +472,8 @@ class GameChecks:
         if decided is None:
             return judged
         early = np.isnan(judged.score) & decided[~bad.mask] & ~np.isnan(judged.extra["stored_score"])
-        score = np.where(early, judged.extra["stored_score"], judged.score)
+        written = judged.extra["stored_score"] * (high if self.convention == "sign" else 1)
+        score = np.where(early, written, judged.score)
         return evolve(judged, score=score, remarks={_EARLY: int(early.sum())} if early.any() else {})
 
 

@@ -111,7 +111,7 @@ def _text_readers(folder: Path) -> Iterator[Reader]:
     yield Reader("WTHOR", ".wtb", files, read, of_bytes, readings.right_wthor)
     names = [" ".join(othello.format_move(move) for move in moves) for moves in lines]
     transcripts = "".join(f"{name} {score:g}\n" for name, score in zip(names, records.score, strict=True)).encode()
-    yield Reader("transcripts", ".txt", transcripts, read, texts, readings.right_lines(readings.TRANSCRIPT))
+    yield Reader("transcripts", ".txt", transcripts, read, texts, readings.right_transcripts)
     yield Reader("opening moves", ".txt", b"f5 d6 c3\nf5 f6\n", readings.read_moves, texts, readings.right_moves)
     book = b"+f5-d6+c3-d3+c4:\n+f5-f6+e6-f4: +04 10\n".replace(b" +04 10", b"")
     yield Reader("logbook", ".gam", book, read, texts, readings.right_lines(readings.BOOK))

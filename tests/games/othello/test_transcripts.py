@@ -114,7 +114,7 @@ def test_conventions_are_told_from_the_games(tmp_path: Path, games: list[list[in
         ("a.txt", ["f5d6c3", "f5d6 3 4"], r":2: '3 4' is neither"),
         ("a.txt", ["f5d6c3", "f5d6 1234567890"], ":2: '1234567890' is neither"),
         ("a.txt", ["f5d6c3", "f5d6 +-3"], r":2: '\+-3' is neither"),
-        ("a.txt", ["f5d6c3", "12"], ":2: the line has no moves"),
+        ("a.txt", ["f5d6c3 1", "12"], ":2: the line has no moves"),
         ("a.txt", ["f5d6c3", "f5f5"], ":2: move 2, f5, is illegal"),
         ("a.txt", ["f5d6c3", "\0\x01\x1b[2J f5 " + "long " * 20], r":2: '\\x00\\x01\\x1b\[2J"),
         ("a.txt", [f"{WIPEOUT} 13", f"{WIPEOUT}a1 64"], ":2: move 10, a1, is illegal"),
@@ -125,7 +125,13 @@ def test_conventions_are_told_from_the_games(tmp_path: Path, games: list[list[in
         ("a.gam", ["+f5-d6+c3:", ": 4 5"], ":2: the line has no moves"),
         ("a.gam", ["+f5-d6+c3:", "+f5-d6+c"], r":2: '\+c' is neither"),
         ("a.csv", ["moves,score", "f5d6c3,x"], ":2: 'x' is neither"),
-        ("a.csv", ["moves,score", "f5d6c3 7,"], ":2: '7,' is neither"),
+        ("a.csv", ["moves,score", "f5d6c3 7,7"], ":2: '7,7' is neither"),
+        ("a.txt", ["f5d6c3", "12. f5 13. d6"], ":2: its first number of a move is 12, not 1"),
+        ("a.txt", ["f5d6c3", "1. f5 3. d6"], ":2: '1. f5 3. d6' is neither"),
+        ("a.txt", ["f5d6c3", "f5d6 2-1"], ":2: '2-1' is neither"),
+        ("a.txt", ["f5d6c3 1", "d6"], ":2: move 1, d6, is illegal"),
+        ("a.txt", ["f5d6c3d3", "c4f4f6"], ":2: move 2, f4, is illegal"),
+        ("a.txt", ["f5d6c3", "f5d6#c3"], ":2: '#c3' is neither"),
         ("a.csv", ["score,moves", "3"], ":2: the line has no moves"),
         ("a.csv", ["id,score", "3"], ":1: the header 'id,score' names no moves; expected one of: game_moves"),
         ("a.csv", ["moves,transcript", "3"], ":1: the header 'moves,transcript' has 2 columns for the moves"),
@@ -141,6 +147,69 @@ def test_bad_lines(tmp_path: Path, name: str, lines: list[str], text: str) -> No
     if name != "a.csv":
         assert len(records) == 2
         assert len(games_of(records)) == 2
+
+
+LONG = "f5 d6 c3 d3 c4 f4 f6 f3 e6 e7"
+
+
+@pytest.mark.parametrize(
+    ("text", "games"),
+    [
+        ("1. f5 d6 2. c3 d3", ["f5d6c3d3"]),
+        ("1.F5 2.d6 3.C3", ["f5d6c3"]),
+        ("1) f5 2) d6\n1 f5 2 f6", ["f5d6", "f5f6"]),
+        ("# a remark\nf5d6 # good\n% more\n\nf5f6", ["f5d6", "f5f6"]),
+        ("f5-d6-c3 - d3", ["f5d6c3d3"]),
+        ("\uff46\uff15\uff24\uff16\u3000\uff43\uff13", ["f5d6c3"]),
+        ('[Event "x"]\n[Black "a"]\n\n1. f5 d6\n2. c3 37-27\n\n1. f5 f6', ["f5d6c3", "f5f6"]),
+        ("f5 d6 c3\nd3 c4 f4\nf6 f3\ne6 e7\n\nf5 f6", ["f5d6c3d3c4f4f6f3e6e7", "f5f6"]),
+        ("f5d6c3d3\nc4f4f6f3\nf5d6c3d3\nc4f4f6f3\ne6e7", ["f5d6c3d3c4f4f6f3", "f5d6c3d3c4f4f6f3e6e7"]),
+        ("1. f5 d6 2. c3\nd3 3. c4 f4\n4. f6", ["f5d6c3d3c4f4f6"]),
+        ("\n".join([*LONG.split(), "37 - 27", *LONG.split()]), [LONG.replace(" ", "")] * 2),
+        (f"{WIPEOUT}----", [WIPEOUT]),
+        (f"{WIPEOUT} pass PA 13-0", [WIPEOUT]),
+    ],
+)
+def test_games_as_people_write_them(tmp_path: Path, text: str, games: list[str]) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text(text, "utf-8")
+    for chunk in (1000, 5):
+        assert list(map(text_of, games_of(read_all(path, chunk_games=chunk)))) == games
+
+
+@pytest.mark.parametrize(
+    ("ending", "score"),
+    [
+        ("black resigns", -64),
+        ("(White resigned)", 64),
+        ("-12, W timed out", -12),
+        ("resigned", None),
+        ("20-30 resign", -10),
+        ("64:t", 64),
+        ("lost on time +3", 3),
+        ("37-27", None),
+        ("5", None),
+    ],
+)
+def test_resigned_and_timed_out_games_have_a_result(tmp_path: Path, ending: str, score: int | None) -> None:
+    """And games that stop without such a word have none."""
+    path = tmp_path / "games.txt"
+    path.write_text(f"f5d6c3\nf5d6c3 {ending}\n")
+    records = read_all(path)
+    assert np.array_equal(records.score, [np.nan, np.nan if score is None else score], equal_nan=True)
+    path.write_text(f"{WIPEOUT} 1\nf5d6c3 1 white resigns\n")
+    assert read_all(path).score.tolist() == [64, 64]
+
+
+@pytest.mark.parametrize("result", ["13-0", "(13 - 0)", "13\u20130", "1-0", "Black wins", "+13.0", "64-0"])
+def test_results_of_finished_games(tmp_path: Path, result: str) -> None:
+    path = tmp_path / "games.txt"
+    path.write_text(f"{WIPEOUT} {result}\n", "utf-8")
+    assert read_all(path).score.tolist() == [64]
+    (tmp_path / "games.csv").write_text(f"moves,result\n1. {WIPEOUT},{result}\n", "utf-8")
+    assert read_all(tmp_path / "games.csv").score.tolist() == [64]
+    path.write_text(f"{WIPEOUT} 0-13\n")
+    fails(path, ":1: the score is given as -13, but the moves end at")
 
 
 def format_of(name: str) -> str:
