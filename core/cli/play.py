@@ -205,7 +205,7 @@ class _Table:
         engine = self._engine
         analysis = engine.analyse(lines=int(rest or _USUAL_HINTS))
         for line, depth in zip(analysis.lines, depth_texts(analysis), strict=True):
-            variation = " ".join(engine.game.move_texts(engine.position, line.moves))
+            variation = engine.game.line_text(engine.position, line.moves)
             click.echo(f"{engine.line_text(line):>8}  {depth}{variation}")
 
     def _undo(self) -> None:

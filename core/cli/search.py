@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from glem.core.search.results import SearchResult
 
 
-def _variation(engine: Engine, moves: tuple[int, ...]) -> str:
-    return " ".join(engine.game.move_texts(engine.position, moves))
-
-
 def _rate(analysis: SearchResult) -> str:
     return f"{analysis.nodes / analysis.seconds:,.0f}" if analysis.seconds > 0 else ""
 
@@ -33,7 +29,7 @@ def _print_iteration(engine: Engine, analysis: SearchResult) -> None:
             figures += f" {analysis.nodes:>14,} {_rate(analysis):>12} {analysis.seconds:>8.2f}"
         else:
             figures += " " * 37
-        click.echo(f"{figures}  {_variation(engine, line.moves)}")
+        click.echo(f"{figures}  {engine.game.line_text(engine.position, line.moves)}")
 
 
 def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
@@ -103,7 +99,7 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
     state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
     reached = f"{counted(result.nodes, 'node')} in {result.seconds:.2f} s, {_rate(result)} nodes/s"
     best = (
-        f"{place:>5} {engine.line_text(line):>8}  {depth}{_variation(engine, line.moves)}"
+        f"{place:>5} {engine.line_text(line):>8}  {depth}{engine.game.line_text(engine.position, line.moves)}"
         for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1)
     )
     print_result(

@@ -110,7 +110,7 @@ class _Answer:
         for place, solution in enumerate(self.solutions):
             score = f"{solution.score:+}" if solution.exact else "?"
             wrong = f"  (in the file: {self.expected:+g})" if self.is_wrong and place == 0 else ""
-            told = f"{self.source}  {' '.join(game.format_move(move) for move in solution.variation)}{wrong}"
+            told = f"{self.source}  {game.line_text(self.position, solution.variation)}{wrong}"
             click.echo(f"{score:>4}  {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {told}")
         if not self.solutions and not self.missing:
             click.echo(f"      no moves, the game is over  {self.source}")

@@ -238,7 +238,7 @@ def _note_course(report: ConformanceReport, game: Game, sample: Sample) -> None:
         )
     never = sorted(set(range(game.move_count)) - {move for moves in sample.legal for move in moves})
     if 0 < len(never) <= _SHOWN_MOVES:
-        which = " (the pass)" if game.pass_move in never else ""
+        which = ", the forced pass among them" if game.pass_move in never else ""
         report.note(f"never legal in these games: {_moves_text(game, never)}{which}")
     with contextlib.suppress(Exception):  # what it raises is a failure of another check
         _note_equal_successors(report, game, sample)

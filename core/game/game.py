@@ -433,6 +433,14 @@ class Game:
                 position = self.play(position, move)
         return texts
 
+    def line_text(self, position: Any, moves: Sequence[int]) -> str:
+        """Write moves that follow each other as a line to read, without the passes behind the first move.
+
+        They are forced, and readers of moves put them in again.
+        """
+        texts = zip(self.move_texts(position, moves), moves, strict=True)
+        return " ".join(text for place, (text, move) in enumerate(texts) if place == 0 or move != self.pass_move)
+
     def first_moves_in(self, text: str) -> bool:
         """Tell whether the first player is to move in a position that is written as the game writes it.
 

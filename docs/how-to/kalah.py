@@ -120,15 +120,17 @@ def parse_position(text: str) -> Position:
 
 
 def format_move(move: int) -> str:
-    """``1`` to ``6`` for the pits, ``-`` for the pass."""
-    return "-" if move == PASS else str(move + 1)
+    """``1`` to ``6`` for the pits, ``pass``."""
+    return "pass" if move == PASS else str(move + 1)
 
 
 def parse_move(text: str) -> int:
     """Move of a text."""
-    if len(text) != 1 or text not in "123456-":
+    if text == "pass":
+        return PASS
+    if len(text) != 1 or text not in "123456":
         raise BadInputError(f"{text!r} is no pit (1 to 6)")
-    return PASS if text == "-" else int(text) - 1
+    return int(text) - 1
 
 
 def has_all_stones(position: Position) -> bool:

@@ -384,7 +384,7 @@ def scores_for_the_other(position):
     [
         ({"hash_key": keys_no_second_move}, "hash_key leaves out 'again': with 1 in place of 0, other moves are legal"),
         ({"legal_moves": plays_empty_pits}, "note several legal moves lead to one position in "),
-        ({"legal_moves": never_passes}, "note never legal in these games: - (the pass)"),
+        ({"legal_moves": never_passes}, "note never legal in these games: pass, the forced pass among them"),
         ({"play": loses_a_stone}, "FAIL invariants: what the game says of every position holds (40 of "),
         ({"final_score": scores_for_the_other}, "note not shown: whether these are the rules that you mean"),
     ],
