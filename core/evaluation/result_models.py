@@ -51,11 +51,20 @@ class Calibration:
         b.
     level, slope
         log odds(alpha') = level + slope * log odds(alpha).
+
+    Raises
+    ------
+    BadInputError
+        The scale is not positive, or a number is not finite.
     """
 
     scale: float
     level: float
     slope: float
+
+    def __attrs_post_init__(self) -> None:
+        if not (0 < self.scale < math.inf and math.isfinite(self.level) and math.isfinite(self.slope)):
+            raise BadInputError(f"a calibration has a positive scale, and finite level and slope, got {self}")
 
     def alpha(self, log_odds: Any) -> Any:
         """Drawishness of positions whose own has these log odds: one or [N]."""

@@ -248,8 +248,12 @@ class _Session:
         with self._hearing:
             if "ponder" in words:
                 hit = self._hits[0]
+        best = "(none)"
         try:
             best = self._thought_of(words, hit)
+        except GlemError as error:
+            # A move that nothing was thought about would be taken for the player's.
+            self._say(str(error))
         finally:
             with self._hearing:
                 if "ponder" in words:
@@ -261,22 +265,18 @@ class _Session:
     def _thought_of(self, words: list[str], hit: threading.Event) -> str:
         """Think, and word the answer; "" where none is due."""
         if self._problem:
-            self._say(f"there is no position to think about: {self._problem}")
-            return "(none)"
-        try:
-            go = parse_go(words)
-        except BadInputError as error:
-            self._say(str(error))
-            return _any_move(self._line.board)
+            raise BadInputError(f"there is no position to think about: {self._problem}")
+        go = parse_go(words)
         if go.unknown:
             self._say(f"go: unknown words {' '.join(go.unknown)[:_SHOWN]!r} are passed over")
         if go.perft is not None:
             self._count(go.perft)
             return ""
-        problem = self._preparation.problem if self._is_prepared() else "stopped before the player was ready"
-        if problem:
-            self._say(problem)
+        if not self._is_prepared():
+            self._say("stopped before the player was ready")
             return _any_move(self._line.board)
+        if self._preparation.problem:
+            raise BadInputError(self._preparation.problem)
         engine = self._engine
         engine.set_position(
             self._line.position,

@@ -133,6 +133,14 @@ def test_what_is_written_is_read_back(by_material: Calibrated, tmp_path: Path) -
         ({"version": 2}, "no calibration of version 1"),
         ({"chosen": "weather"}, "no model of results 'weather'; there are: Ban, constant a and b, material"),
         ({"ban": {"scale": 1.0}}, "damaged, or no calibration"),
+        *(
+            ({"ban": {"scale": 1.0, "level": 0.0, "slope": 1.0, name: value}}, f"got Calibration.*{name}={value}")
+            for name, value in [("scale", -0.0), ("scale", -5.0), ("scale", math.inf), ("level", math.nan)]
+        ),
+        (
+            {"wdl": {"material": dict.fromkeys(("least", "most", "unit"), 1) | {"win": [1], "spread": [-0.0]}}},
+            "positive",
+        ),
         ({"wdl": {"material": {"least": 0}}}, "damaged, or no calibration"),
         ({"glem": None}, "damaged, or no calibration"),
     ],

@@ -190,6 +190,17 @@ def test_nonsense_is_answered(lines: list[str], said: str) -> None:
     assert sum(answer.startswith("bestmove") for answer in answers) == sum("go" in line.split() for line in lines)
 
 
+@pytest.mark.parametrize("method", ["prepare_analysis", "analyse", "is_over"])
+def test_an_error_becomes_no_move(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise BadInputError("something is wrong")
+
+    monkeypatch.setattr(FakeEngine, method, property(fail) if method == "is_over" else fail)
+    answers = told(FakeEngine(), ["position startpos", "go depth 1", "quit"])
+    assert (answers[0], answers[-1]) == ("info string something is wrong", "bestmove (none)")
+    assert told(FakeEngine(), ["go depth many", "quit"])[-1] == "bestmove (none)"
+
+
 # The second position of https://www.chessprogramming.org/Perft_Results, and one of Chess960.
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
