@@ -432,7 +432,7 @@ def read_position_lines(
 def _parts(
     game: Game, path: Path, skip_bad: bool, lines: int, max_bytes: int, view: str | None, unscored: bool
 ) -> Iterator[ScoredPositions]:
-    custom = None
+    custom, is_text = None, bare_suffix(path) != ".parquet"
     for block, positions, columns in _blocks(path, lines, max_bytes):
         if custom is None:
             custom = _custom_of(game, positions, columns, view)
@@ -448,16 +448,24 @@ def _parts(
         found = _Read.of(game, positions, results, custom)
         labels = found.labels(custom)
         blank = found.state == _NO_LINE
+        if columns:
+            # Of a table, a row without a FEN is one that lacks it, unless the whole line is nothing.
+            blank[blank] = [is_text and _is_nothing(block.text(row)) for row in np.flatnonzero(blank).tolist()]
         bad = BadRecords(len(blank), partial(_place_of, path, block.first_number), skip_bad)
         rest = positions.behind(found.at)
         for state, reason in REASONS.items():
             bad.mark(found.state == state, partial(_excerpt_in, reason, rest))
+        bad.mark((found.state == _NO_LINE) & ~blank, lambda _: "there is no FEN")
         bad.mark(found.state == _NO_FEN, partial(_excerpt_in, "{} stands behind the FEN in its column", rest))
         if not unscored:
             bad.mark(np.isnan(labels) & ~blank, partial(_excerpt_in, "{} is no result here", results or rest))
         problems = bad.problems(limit=len(blank))
         good = ~bad.mask & ~blank
         yield ScoredPositions(rows_of(found.columns, good), labels[good], problems, f"{path.name}: {custom}")
+
+
+def _is_nothing(line: str) -> bool:
+    return line.strip(" \r")[:1] in ("", "#", "%")
 
 
 def _place_of(path: Path, first_number: int, index: int) -> str:

@@ -120,6 +120,23 @@ def test_tables(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
     check(read(path), games)
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_rows_without_a_position_are_bad(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
+    path = tmp_path / f"table{suffix}"
+    rows = [*games[:3], ("", "1-0"), ("#", "1-0"), games[3], ("", "")]
+    if suffix == ".parquet":
+        fens = [fen or None for fen, _ in rows]
+        pq.write_table(pa.table({"n": [1] * 7, "fen": fens, "result": [result for _, result in rows]}), path)
+    else:
+        lines = "".join(f"1,{fen},{result}\n" for fen, result in rows)
+        path.write_text(f"n,fen,result\n{lines}\n# nothing\n  \r\n")
+    with pytest.raises(BadInputError, match=rf"{path.name}:{4 + (suffix == '.csv')}: there is no FEN"):
+        read(path)
+    (part,) = read(path, skip_bad=True)
+    check([part], games[:4])
+    assert len(part.problems) == 3
+
+
 def test_commands_find_the_game_of_a_table_by_its_columns(tmp_path: Path, games: list[tuple[str, str]]):
     path = tmp_path / "table.parquet"
     columns = {"epd": [fen for fen, _ in games], "outcome": [result for _, result in games]}
