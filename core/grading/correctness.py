@@ -118,10 +118,19 @@ class Grade:
 
 
 def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
-    """Small numbers of the games [N], from 0 on; every position is a game of its own where they are None."""
+    """Small numbers of the games [N], from 0 on; every position is a game of its own where they are None.
+
+    Raises
+    ------
+    BadInputError
+        A game is no whole number.
+    """
     if game is None:
         return np.arange(count)
     numbers = np.asarray(game)
+    if numbers.dtype.kind not in "iu":
+        for row in np.flatnonzero(~(np.isfinite(numbers) & (numbers == np.rint(numbers))))[:1].tolist():
+            raise BadInputError(f"position {row + 1} has the game {numbers[row]}; expected a whole number")
     if count and int(numbers.min()) >= 0 and int(numbers.max()) <= _SPARSEST * count:
         return numbers.astype(np.int64, copy=False)
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)

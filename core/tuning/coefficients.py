@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +16,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError, reading
 from glem.core.files.archives import read_arrays
 from glem.core.game.equal_positions import scatter
+from glem.core.game.whole_numbers import whole_number
 from glem.core.positions.positions import Positions
 from glem.core.tuning.terms import Terms
 
@@ -22,7 +25,7 @@ _BLOCK = 1 << 14
 _MOST_TERMS = 1 << 16
 _LARGEST_TABLE = 1 << 36
 _RESULT, _PHASE, _GAME = "result", "phase", "game"
-_RESULTS = {"1-0": 1.0, "1/2-1/2": 0.0, "0-1": -1.0}
+_RESULTS: dict[Any, float] = {"1-0": 1.0, "1/2-1/2": 0.0, "0-1": -1.0}
 
 
 class Block(NamedTuple):
@@ -173,16 +176,22 @@ def blocks_of_table(path: str | os.PathLike[str], *, held_out: float, seed: int)
         for arrays in _arrays_of(Path(path)):
             if _RESULT not in arrays:
                 raise BadInputError(f"{os.fspath(path)}: has no column {_RESULT!r}")
-            results = _numbers_of(arrays.pop(_RESULT))
-            least = (-1.0 if (results < 0).any() else 0.0) if least is None else least
+            cells = arrays.pop(_RESULT)
+            results = np.array([_RESULTS.get(cell, _number_of(cell)) for cell in cells.tolist()], np.float64)
+            if least is None:
+                # Results in words count from -1.
+                least = -1.0 if (results < 0).any() or not _RESULTS.keys().isdisjoint(cells.tolist()) else 0.0
             result = results if least < 0 else 2 * results - 1
-            bad = np.flatnonzero(~np.isin(result, (-1, 0, 1)))
-            if len(bad):
-                raise BadInputError(
-                    f"{os.fspath(path)}: row {first + int(bad[0]) + 1} has the result {results[bad[0]]}"
-                )
+            right = "1-0, 1/2-1/2, 0-1, or a number from 0 or -1 to 1"
+            _check_rows(np.isin(result, (-1, 0, 1)), cells, first, path, "the result", right)
             count = len(result)
-            game = np.asarray(arrays.pop(_GAME, np.arange(first, first + count))).astype(np.int64)
+            game = arrays.pop(_GAME, np.arange(first, first + count))
+            if game.dtype.kind not in "iu":
+                numbers = [_number_of(cell) for cell in game.tolist()]
+                right = "a whole number of at most 18 digits"
+                _check_rows([*map(_is_whole, numbers)], game, first, path, "the game", right)
+                game = np.array([*map(int, numbers)])
+            game = game.astype(np.int64)
             phase = arrays.pop(_PHASE, None)
             terms, dense, share = _checked(arrays if phase is None else (arrays, phase), count, os.fspath(path))
             if known is not None and terms != known:
@@ -193,25 +202,47 @@ def blocks_of_table(path: str | os.PathLike[str], *, held_out: float, seed: int)
             yield terms, block_of(dense, share, result.astype(np.int8), game, outside)
 
 
-def _numbers_of(column: NDArray[Any]) -> NDArray[np.float64]:
-    if column.dtype.kind in "biuf":
-        return column.astype(np.float64)
-    # Results in words count from -1; numbers that came as text count as they do.
-    texts = column.astype(str)
-    return np.array([_RESULTS[text] if text in _RESULTS else float(text) for text in texts], np.float64)
+def _number_of(cell: Any) -> int | float:
+    """Read a cell; nan where it holds no number."""
+    if not isinstance(cell, str):
+        return math.nan if cell is None else cell
+    number = whole_number(cell, -(10**18))
+    with contextlib.suppress(ValueError):
+        return float(cell) if number is None else number
+    return math.nan
+
+
+def _is_whole(number: float) -> bool:
+    # Of floats from there on, several whole numbers are one.
+    return isinstance(number, int) or (abs(number) < 1 << 53 and number % 1 == 0)
+
+
+def _check_rows(
+    good: Any, cells: NDArray[Any], first: int, path: str | os.PathLike[str], what: str, right: str
+) -> None:
+    """Refuse the first row that is not good."""
+    for row in np.flatnonzero(~np.asarray(good))[:1].tolist():
+        found = f"row {first + row + 1} has {what} {str(cells[row])!r}"
+        raise BadInputError(f"{os.fspath(path)}: {found}; expected {right}")
 
 
 def _arrays_of(path: Path) -> Iterator[dict[str, NDArray[Any]]]:
     suffix = path.suffix.lower()
     if suffix == ".npz":
         arrays = read_arrays(path, "table of coefficients", largest=_LARGEST_TABLE)
+        names = arrays.pop("names", None) if "coefficients" in arrays else None
+        for name, column in arrays.items():
+            expected = arrays.get(_RESULT, column).shape
+            if column.shape[:1] != expected or (name == _GAME and column.ndim > 1):
+                raise BadInputError(f"{path}: {name} has the shape {column.shape}, but {_RESULT} {expected}")
         if "coefficients" in arrays:
-            names = arrays.pop("names", None)
             dense = arrays.pop("coefficients")
-            if names is not None:
+            if names is None:
+                arrays["coefficient"] = dense
+            elif dense.shape[1:] == names.shape:
                 arrays |= {str(name): dense[:, place] for place, name in enumerate(names)}
             else:
-                arrays["coefficient"] = dense
+                raise BadInputError(f"{path}: coefficients have the shape {dense.shape}, names {names.shape}")
         for start in range(0, len(arrays.get(_RESULT, ())), _BLOCK):
             yield {name: column[start : start + _BLOCK] for name, column in arrays.items()}
         return
@@ -220,9 +251,13 @@ def _arrays_of(path: Path) -> Iterator[dict[str, NDArray[Any]]]:
 
         batches: Iterable[Any] = pq.ParquetFile(path).iter_batches(_BLOCK)
     else:
+        import pyarrow as pa
         import pyarrow.csv as pc
 
-        batches = pc.open_csv(path)
+        # The kind that the first rows have is none for all: later ones may be fractions, or bad and to be named.
+        kinds = {field.name: pa.float64() for field in pc.open_csv(path).schema if pa.types.is_integer(field.type)}
+        texts = {_RESULT: pa.string(), _GAME: pa.string()}
+        batches = pc.open_csv(path, convert_options=pc.ConvertOptions(column_types={**kinds, **texts}))
     for batch in batches:
         yield {
             name: column.to_numpy(zero_copy_only=False)

@@ -78,6 +78,12 @@ def test_games_may_have_any_numbers() -> None:
     assert grade_of(logs, np.array([7, 7, 1 << 40, -3])) == grade_of(logs, np.array([0, 0, 2, 1]))
 
 
+@pytest.mark.parametrize("game", [0.5, np.nan, np.inf])
+def test_games_are_whole_numbers(game: float) -> None:
+    with pytest.raises(BadInputError, match=f"position 2 has the game {game}; expected a whole number"):
+        grade_of(np.zeros(3), np.array([0, game, 0]))
+
+
 @pytest.mark.parametrize(
     ("settings", "text"),
     [

@@ -139,7 +139,13 @@ def test_archives_may_hold_one_matrix(columns: dict[str, Any], tmp_path: Path):
     ("change", "words"),
     [
         ({"result": None}, "no column 'result'"),
-        ({"result": np.full(900, 0.7)}, "row 1 has the result 0.7"),
+        ({"result": np.full(900, 0.7)}, "row 1 has the result '0.7'"),
+        ({"result": np.array(["1"] * 898 + ["", "x"])}, "row 899 has the result ''; expected 1-0"),
+        ({"game": pa.array([1] * 800 + [None] * 100)}, "row 801 has the game 'nan'; expected a whole number"),
+        ({"game": np.append(np.arange(899.0), 1.5)}, "row 900 has the game '1.5'"),
+        ({"game": np.full(900, np.inf)}, "row 1 has the game 'inf'"),
+        ({"game": np.full(900, 1e20)}, r"row 1 has the game '1e\+20'"),
+        ({"game": np.array(["1"] * 3 + ["g4"] * 897)}, "row 4 has the game 'g4'"),
         ({"phase": np.full(900, 2.0)}, "phase must be"),
         ({"king": np.full(900, np.nan)}, "king is not finite"),
         ({"king": np.array(["x"] * 900)}, "king must be numbers"),
@@ -152,6 +158,35 @@ def test_damaged_tables(change: dict[str, Any], words: str, columns: dict[str, A
     (tmp_path / "no.npz").write_bytes(b"PK\x03\x04nothing")
     with pytest.raises(BadInputError, match=r"no\.npz"):
         list(blocks_of_table(tmp_path / "no.npz", held_out=0, seed=0))
+
+
+@pytest.mark.parametrize("cell", ["", "1.5", "nan", "1e20"])
+def test_rows_that_follow_another_kind_of_cells_are_named(cell: str, tmp_path: Path):
+    path = tmp_path / "t.csv"
+    path.write_text("result,game,king\n" + "1,7,2\n" * 200_000 + f"0.5,{cell or 8},1.5\n" + f"0.5,{cell},1\n")
+    with pytest.raises(BadInputError, match=f"row 20000[12] has the game '{cell}'; expected a whole number"):
+        list(blocks_of_table(path, held_out=0, seed=0))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"game": np.arange(300)}, r"game has the shape \(300,\), but result \(900,\)"),
+        ({"game": np.arange(901)}, r"game has the shape \(901,\), but result"),
+        ({"game": np.array(3)}, r"game has the shape \(\), but result"),
+        ({"game": np.ones((900, 1))}, r"game has the shape \(900, 1\), but result"),
+        ({"coefficients": np.ones((900, 2)), "names": np.array(["a"])}, r"coefficients .*\(900, 2\), names \(1,\)"),
+    ],
+)
+def test_archives_of_other_lengths(change: dict[str, Any], words: str, columns: dict[str, Any], tmp_path: Path):
+    with pytest.raises(BadInputError, match=words):
+        list(blocks_of_table(written({**columns, **change}, tmp_path / "t.npz"), held_out=0, seed=0))
+
+
+def test_results_in_words_are_draws_where_nobody_loses(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("result,king\n1-0,2\n1/2-1/2,1\n")
+    ((_, block),) = blocks_of_table(tmp_path / "t.csv", held_out=0, seed=0)
+    assert block.result.tolist() == [1, 0]
 
 
 FUNCTION = """
