@@ -10,6 +10,15 @@ import sys
 import time
 from pathlib import Path
 
+ANSWERS = {
+    "garbage": "=== {}",
+    "blanks": "=== {} 1.50 0.0",
+    "blanks and strokes": "=== {} / 1.5 / 0.0",
+    "no evaluation": "=== {}//0.01",
+    "word": "=== resign 1.5",
+}
+"""How the move is told in NBoard, in modes that do not do it as the protocol says."""
+
 PROTOCOL, MODE, NOTES = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 
 
@@ -40,6 +49,8 @@ def think() -> str:
         busy(0.2)
     if MODE == "busy child":
         subprocess.run([sys.executable, "-S", __file__, "child", "child", str(NOTES)], check=True)
+    if MODE == "crash later" and len(NOTES.read_text().splitlines()) % 3 != 1:
+        os._exit(3)
     return {"illegal": "a1", "garbage": "\x00\xff???", "resign": "resign"}.get(MODE, "f5")
 
 
@@ -58,10 +69,10 @@ for line in sys.stdin:
         if word == "ping":
             say(f"pong {line.split()[1]}")
         if word == "go":
-            say(f"=== {think()}/1.5/0.01" if MODE != "garbage" else f"=== {think()}")
+            say(f"{ANSWERS.get(MODE, '=== {}/1.5/0.01').format(think())}")
     elif word == "known_command":
         say("= false\n")
-    elif word == "play" and MODE == "refuses":
+    elif word == "play" and (MODE == "refuses" or (MODE == "no passes" and "pass" in line)):
         say("? illegal move\n")
     elif word == "genmove":
         say(f"= {think()}\n")

@@ -147,6 +147,8 @@ def _told(result: TournamentResult) -> Iterator[str | Table]:
     for name, totals in standings.totals.items():
         if totals.failures:
             lost = f", {counted(totals.lost_by_failure, 'game')} lost by it" if totals.lost_by_failure else ""
+            if totals.problem:
+                lost += f"; the last: {totals.problem}"
             yield f"note: the program of {name} failed {counted(totals.failures, 'time')} and was started anew{lost}"
     # With each pairing the p-values of whoever is ahead.
     pairings = [(one, one.significance(is_reversed=one.score < 0.5)) for one in standings.pairings.values()]

@@ -88,8 +88,12 @@ class GtpPlayer(LinePlayer):
         assert self._told is not None
         for ply in range(len(self._told), len(moves)):
             move = moves[ply]
-            text = _PASSING if move == self._game.pass_move else self._game.format_move(move)
-            self._must(f"play {_COLORS[ply % 2]} {text}", deadline - time.monotonic())
+            told = f"play {_COLORS[ply % 2]}"
+            if move == self._game.pass_move:
+                # Some programs know no passes: the color of the next command says it all.
+                self._command(f"{told} {_PASSING}", deadline - time.monotonic())
+            else:
+                self._must(f"{told} {self._game.format_move(move)}", deadline - time.monotonic())
         color = _COLORS[len(moves) % 2]
         if clock is not None:
             self._command(f"time_left {color} {_whole_seconds(clock.remaining)} 0", deadline - time.monotonic())

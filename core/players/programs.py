@@ -4,8 +4,9 @@ A player's text is ``PROTOCOL:PROGRAM``, then limits and options. The program ma
 it is started, here if none is named; ``timeout`` is the time in seconds after which it counts as hung.
 
 A program that crashes, prints nonsense or chooses an illegal move is started anew and asked once more. If it fails
-again, or has hung, the player has failed over this move: its game is lost. Nothing that a program prints, or fails to
-print, costs more than a bounded amount of time and memory, and no process outlives this one.
+again, or has hung, the player has failed over this move: its game is lost, or, where it made no move before, no game.
+Nothing that a program prints, or fails to print, costs more than a bounded amount of time and memory, and no process
+outlives this one.
 """
 
 from __future__ import annotations

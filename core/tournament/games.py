@@ -121,6 +121,8 @@ class PlayedGame:
         How many moves of the first and of the second player exceeded the time of the move or of the game.
     failures
         How often the program of the first and of the second player failed and was started anew.
+    problem
+        What the failure was that ended it; "" where none did.
     """
 
     number: int
@@ -132,6 +134,7 @@ class PlayedGame:
     end: End | str
     overruns: tuple[int, int]
     failures: tuple[int, int] = (0, 0)
+    problem: str = ""
 
     def side_of(self, place: int) -> int:
         """0 where move ``place`` is the first player's, 1 where it is the second's."""
@@ -167,6 +170,7 @@ class PlayedGame:
             "end": str(self.end),
             "overruns": self.overruns,
             **({"failures": self.failures} if any(self.failures) else {}),
+            **({"problem": self.problem} if self.problem else {}),
         }
 
     @classmethod
@@ -186,6 +190,7 @@ class PlayedGame:
                 end=End(value["end"]),
                 overruns=overruns,
                 failures=failures,
+                problem=str(value.get("problem", "")),
             )
             # Numbers are made whole and names exact on the way: what came out differently was something else.
             if json.loads(json.dumps(played.to_json(game))) != json.loads(json.dumps(value)):
@@ -241,7 +246,7 @@ def play_game(task: GameTask) -> PlayedGame:
     BadInputError
         A player cannot be made, or the opening is illegal.
     GlemError
-        A player chose an illegal move.
+        A player chose an illegal move, or a program failed before its first move of the game: it is no opponent.
     """
     players = (kept_player(task.game, task.first), kept_player(task.game, task.second))
     for player in players:
@@ -250,7 +255,7 @@ def play_game(task: GameTask) -> PlayedGame:
     previous = task.opening.positions(task.game)
     position = previous.pop()
     moves: list[MoveChoice] = []
-    failures = [0, 0]
+    failures, problem = [0, 0], ""
     side = len(previous) % 2
     score: int | None
     while True:
@@ -266,7 +271,10 @@ def play_game(task: GameTask) -> PlayedGame:
         try:
             choice = players[side].choose(position, previous, clock.clock)
         except PlayerFailureError as error:
+            if error.failures and not any((len(task.opening.moves) + place) % 2 == side for place in range(len(moves))):
+                raise GlemError(f"game {task.number}: {error}; without a move of its own no game counts") from error
             failures[side] += error.failures
+            problem = str(error)
             score, end, result = None, End.FAILURE, (-1 if side == 0 else 1)
             break
         failures[side] += choice.failures
@@ -290,7 +298,16 @@ def play_game(task: GameTask) -> PlayedGame:
     overruns = (clocks[0].overruns, clocks[1].overruns)
     names = (task.first.name, task.second.name)
     return PlayedGame(
-        task.number, names, task.opening, tuple(moves), score, result, end, overruns, (failures[0], failures[1])
+        task.number,
+        names,
+        task.opening,
+        tuple(moves),
+        score,
+        result,
+        end,
+        overruns,
+        (failures[0], failures[1]),
+        problem,
     )
 
 

@@ -77,6 +77,8 @@ class PlayerTotals(_Results):
         How often the player's program failed and was started anew.
     lost_by_failure
         Games.
+    problem
+        What the last of those failures was.
     """
 
     moves: int = 0
@@ -93,6 +95,7 @@ class PlayerTotals(_Results):
     lost_on_time: int = 0
     failures: int = 0
     lost_by_failure: int = 0
+    problem: str = ""
 
     @property
     def nodes_per_move(self) -> float:
@@ -121,7 +124,9 @@ class PlayerTotals(_Results):
         self.overruns += game.overruns[side]
         self.lost_on_time += game.end == End.TIME and result < 0
         self.failures += game.failures[side]
-        self.lost_by_failure += game.end == End.FAILURE and result < 0
+        if game.end == End.FAILURE and result < 0:
+            self.lost_by_failure += 1
+            self.problem = game.problem
         for place, move in enumerate(game.moves):
             if game.side_of(place) != side:
                 continue

@@ -15,12 +15,13 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, GlemError, reading
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.players.making import close_programs
 from glem.core.players.spec import PlayerSpec
 from glem.core.search.solver import can_solve
+from glem.core.tasks.counts import counted
 from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers, run_tasks
@@ -39,6 +40,9 @@ _FIRST_GAME = 2
 """Line of a record with its first game; the header stands before it."""
 
 _GAMES_AT_ONCE = 1000
+
+_ALL_FAILED = 10
+"""Games, all of which a program may lose by failures before it is no opponent; fewer where it plays fewer."""
 
 
 @define(frozen=True)
@@ -172,6 +176,8 @@ def run_tournament(
     ------
     BadInputError
         A player cannot be made; the record belongs to another tournament or is damaged.
+    GlemError
+        A program gives no move, or lost all its games, ten or more of them, by failures.
     """
     tournament = attrs.evolve(
         tournament, players=tuple(player.resolved(tournament.game) for player in tournament.players)
@@ -190,6 +196,7 @@ def run_tournament(
 
             for _ in _possible(tournament.game, journal.records(kept), os.fspath(record)):
                 pass
+        tally.check_alive()
         task = stack.enter_context(progress("play", len(tournament)))
         task.advance(tally.played)
         task.note(tally.note())
@@ -200,6 +207,7 @@ def run_tournament(
             if journal is not None:
                 journal.append(game.to_json(tournament.game))
             tally.add(game)
+            tally.check_alive()
             task.advance()
             task.note(tally.note())
             if tally.decided:
@@ -271,6 +279,16 @@ class _Tally:
             self._next += 2
             (pairing,) = self._standings.pairings.values()
             self._state = sprt.test(pairing.pairs)
+
+    def check_alive(self) -> None:
+        """Raise :class:`GlemError` where a program has lost all its games by failures: they say nothing of strength."""
+        planned = len(self._tournament) * 2 // len(self._tournament.players)
+        for name, totals in self._standings.totals.items():
+            if totals.lost_by_failure == totals.games >= min(_ALL_FAILED, planned):
+                games = counted(totals.games, "game")
+                raise GlemError(
+                    f"the program of {name} has lost {games} by failures and ended none; the last: {totals.problem}"
+                )
 
     def note(self) -> str:
         """Score so far, for people who watch."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Sequence
 
 from glem.core.errors import BadInputError
@@ -21,11 +22,12 @@ from glem.core.players.programs import (
     program_digest,
 )
 from glem.core.search.results import Clock
-from glem.games.othello.formats.ggf import game_text, parse_move_item
-from glem.games.othello.notation import format_square
+from glem.games.othello.formats.ggf import game_text
+from glem.games.othello.notation import format_square, parse_square
 from glem.games.othello.rules import Position
 
 _VERSION = 2
+_DIVIDER = re.compile(r"\s*/\s*|\s+")
 _MOVE, _NODES, _READY = "===", "nodestats", "pong"
 _USUAL_TIMEOUT = 60.0
 """Of the start: programs may test themselves."""
@@ -69,14 +71,16 @@ class NboardPlayer(LinePlayer):
             words = line.split()
             if len(words) > 1 and words[0] == _NODES and words[1].isdecimal() and len(words[1]) < 16:
                 nodes = int(words[1])
-        text = line.removeprefix(_MOVE).strip()
-        name, *rest = text.split("/")
+        # The protocol says === MOVE/EVALUATION/SECONDS, Edax puts blanks between.
+        name, *rest = _DIVIDER.split(line.removeprefix(_MOVE).strip())
         score = None
         with contextlib.suppress(ValueError, IndexError):
             score = float(rest[0])
-        with contextlib.suppress(BadInputError):
+        try:
             # Squares in any case, and all words for a pass.
-            name = format_square(parse_move_item(name)[0])
+            name = format_square(parse_square(name))
+        except BadInputError:
+            raise self._program.nonsense(line) from None
         return name, MoveChoice(0, score=score if score is not None and math.isfinite(score) else None, nodes=nodes)
 
 

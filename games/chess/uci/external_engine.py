@@ -27,6 +27,7 @@ _OWN = frozenset((_CHESS960, "uci_variant", "ponder"))
 _PREFIX = "option."
 _LARGEST = 1 << 62
 _DEEPEST = 32_767
+_SHOWN = 80
 _NO_MOVE = frozenset(("(none)", "0000", "NULL"))
 
 _OPTION = re.compile(r"option\s+name\s+(.+?)\s+type\s+(\w+)(.*)")
@@ -301,10 +302,9 @@ class UciEngine:
         text = rest[0].split()[0] if rest else ""
         if text not in _NO_MOVE:
             try:
-                # Some write the piece of a promotion as a capital.
-                answer.move = board.parse_uci(text.lower())
+                answer.move = _move_of(board, text)
             except ValueError:
-                raise self._lines.failure(f"chose {text!r}, which is illegal in {board.fen()}") from None
+                raise self._lines.failure(f"answered {line[:_SHOWN]!r}, which is illegal in {board.fen()}") from None
         return answer
 
     def kill(self) -> None:
@@ -338,6 +338,17 @@ def _number(words: Sequence[str], usual: int | None = None, least: int = -_LARGE
     """Whole number that words begin with."""
     number = int(words[0]) if words and _NUMBER.fullmatch(words[0]) else None
     return usual if number is None or not least <= number <= most else number
+
+
+def _move_of(board: chess.Board, text: str) -> chess.Move:
+    """Move of an answer, also in capital letters and as people write moves; ValueError where there is none."""
+    try:
+        move = board.parse_uci(text.lower())
+    except ValueError:
+        move = board.parse_san(text)
+    if not move:
+        raise ValueError
+    return move
 
 
 def _whole(found: re.Match[str] | None) -> int | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemError
 from glem.core.game.game import load_game
 from glem.core.game.protocols import PlayerFailureError
 from glem.core.players.making import make_player
@@ -15,6 +15,7 @@ from glem.core.players.programs import LinePlayer, ProgramStartError, processor_
 from glem.core.players.spec import parse_player
 from glem.core.search.results import Clock
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game
+from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.tournament import Tournament, run_tournament
 from tests.killed_programs import is_alive, program_at_work, wait_for_end
@@ -99,7 +100,7 @@ def test_a_crash_is_made_good_once(made: Made, protocol: str) -> None:
         ("crash", 2, "ended by itself|failed"),
         ("hang", 1, "no answer in 1 s"),
         ("illegal", 2, "chose 'a1', which is illegal"),
-        ("garbage", 2, "illegal"),
+        ("garbage", 2, "illegal|nonsense"),
         ("flood", 2, "printed more than 16 MiB|nonsense"),
         ("endless line", 2, "printed more than 16 MiB"),
     ],
@@ -126,10 +127,67 @@ def test_gtp_tells_no_first_position_and_fails_where_moves_are_refused(made: Mad
         made("gtp", "refuses").choose(after, [OTHELLO.initial_position], None)
 
 
-def test_a_failure_costs_one_game_and_no_match(tmp_path: Path) -> None:
-    players = (parse_player("random"), parse_player(text("gtp", "crash", tmp_path / "notes")))
-    totals = run_tournament(Tournament(OTHELLO, players, (Opening(),))).standings.totals["crash"]
-    assert (totals.losses, totals.lost_by_failure, totals.failures) == (2, 2, 4)
+@pytest.mark.parametrize(
+    ("mode", "score"), [("blanks", 1.5), ("blanks and strokes", 1.5), ("no evaluation", None), ("good", 1.5)]
+)
+def test_moves_are_divided_by_strokes_or_blanks(made: Made, mode: str, score: float | None) -> None:
+    choice = first_move(made("nboard", mode))
+    assert (choice.move, choice.score, choice.failures) == (F5, score, 0)
+
+
+def test_an_answer_that_is_no_move_is_shown(made: Made) -> None:
+    with pytest.raises(PlayerFailureError, match=r"answered nonsense: '=== resign 1\.5'"):
+        first_move(made("nboard", "word"))
+
+
+def test_a_program_that_knows_no_passes_is_told_none(made: Made) -> None:
+    positions = [OTHELLO.initial_position]
+    for move in ["c4", "c3", "e6", "b4", "a4", "a5", "c2", "a3", "--"]:
+        assert OTHELLO.parse_move(move) in OTHELLO.list_legal_moves(positions[-1])
+        positions.append(OTHELLO.play(positions[-1], OTHELLO.parse_move(move)))
+    with pytest.raises(PlayerFailureError, match="chose 'f5', which is illegal"):
+        made("gtp", "no passes").choose(positions[-1], positions[:-1], None)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "mode", "said"),
+    [
+        ("gtp", "crash", "^game 0: crash: engine .* ended by itself; without a move of its own no game counts$"),
+        ("nboard", "word", "^game 0: word: engine .* answered nonsense: '=== resign 1.5'; without a move"),
+        ("gtp", "illegal", "^game 0: illegal: engine .* chose 'a1', which is illegal in .*; without a move"),
+    ],
+)
+def test_a_program_that_gives_no_move_ends_the_match(tmp_path: Path, protocol: str, mode: str, said: str) -> None:
+    players = (parse_player("random"), parse_player(text(protocol, mode, tmp_path / "notes")))
+    with pytest.raises(GlemError, match=said):
+        run_tournament(Tournament(OTHELLO, players, (Opening(),)))
+
+
+def test_a_failure_after_a_move_costs_the_game(tmp_path: Path) -> None:
+    players = (parse_player(text("gtp", "crash later", tmp_path / "notes")), parse_player("random"))
+    played = play_game(GameTask(OTHELLO, 0, Opening(), *players))
+    assert (played.end, played.result, played.failures) == (End.FAILURE, -1, (2, 0))
+    assert "ended by itself" in played.problem
+    assert PlayedGame.from_json(OTHELLO, played.to_json(OTHELLO)).problem == played.problem
+
+
+def test_a_program_that_fails_in_all_games_ends_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = []
+
+    def failed(task: GameTask) -> PlayedGame:
+        numbers.append(task.number)
+        names, result = (task.first.name, task.second.name), 1 if task.second.name == "bad" else -1
+        moves = (MoveChoice(F5),) * 3
+        return PlayedGame(task.number, names, task.opening, moves, None, result, End.FAILURE, (0, 0), (1, 1), "it died")
+
+    monkeypatch.setattr("glem.core.tournament.tournament.play_game", failed)
+    players = (parse_player("random"), parse_player("random,name=bad"))
+    tournament = Tournament(OTHELLO, players, tuple(choose_openings(OTHELLO, plies=1, count=1)) * 20)
+    with pytest.raises(
+        GlemError, match="the program of bad has lost 10 games by failures and ended none; the last: it died"
+    ):
+        run_tournament(tournament)
+    assert len(numbers) == 10
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

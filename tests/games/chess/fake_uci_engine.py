@@ -13,6 +13,8 @@ from typing import Any
 MODE = sys.argv[1]
 NOTES = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 INFO = "info depth 7 nodes 1234 score cp 31 wdl 300 600 100 pv e2e4"
+DIALECTS = {"capitals": " D8H4", "blanks": " \t d8h4  ponder a2a3", "as people write it": " Qh4# ponder a3"}
+"""How a mating move is told, in modes that do not do it as the protocol says."""
 
 
 def say(text: str) -> None:
@@ -68,6 +70,8 @@ def search(position: str) -> None:
         flood("info string ")
     if MODE == "illegal":
         say("bestmove e2e5")
+    elif MODE in DIALECTS:
+        say(f"bestmove{DIALECTS[MODE]}")
     elif MODE == "garbage":
         say("info multipv 999999999 depth x score cp")
         say("info score cp 99999999999999999999 wdl 1 2")
