@@ -150,7 +150,7 @@ def named_globals(code: python_types.CodeType) -> set[str]:
     return names
 
 
-def _constant_text(value: Any) -> str | None:
+def constant_text(value: Any) -> str | None:
     """Text that tells apart the constants that numba freezes into machine code; None for other values."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic):
         return repr(value)
@@ -160,7 +160,7 @@ def _constant_text(value: Any) -> str | None:
     if isinstance(value, python_types.CodeType):
         return _code_text(value)
     if isinstance(value, tuple | frozenset):
-        parts = [_constant_text(part) or type(part).__name__ for part in value]
+        parts = [constant_text(part) or type(part).__name__ for part in value]
         return f"{type(value).__name__}({','.join(parts if isinstance(value, tuple) else sorted(parts))})"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
@@ -168,7 +168,7 @@ def _constant_text(value: Any) -> str | None:
 
 
 def _code_text(code: python_types.CodeType) -> str:
-    constants = ",".join(_constant_text(constant) or "" for constant in code.co_consts)
+    constants = ",".join(constant_text(constant) or "" for constant in code.co_consts)
     return f"{code.co_name}:{code.co_code.hex()}:{code.co_names}:{code.co_varnames}:{constants}"
 
 
@@ -219,13 +219,13 @@ def code_digest(*functions: Callable[..., Any]) -> str:
         seen.add(id(function))
         modules.add(function.__module__)
         total.update(f"{function.__qualname__}:{_code_text(function.__code__)}:".encode())
-        total.update((_constant_text(function.__defaults__) or "").encode())
+        total.update((constant_text(function.__defaults__) or "").encode())
         for name, named in _named_values(function):
             value = plain(named)
             if isinstance(value, python_types.FunctionType):
                 if not _of_the_world(value.__module__):
                     pending.append(value)
             else:
-                total.update(f"{name}={_constant_text(value)};".encode())
+                total.update(f"{name}={constant_text(value)};".encode())
     total.update(source_digest(*sorted(modules)).encode())
     return total.hexdigest()[:16]

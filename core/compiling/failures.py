@@ -117,6 +117,8 @@ def give_way_to_plain_form(dispatcher: Any, function: Callable[..., Any]) -> Non
             failures.clear()
             try:
                 return compile_or_explain(*arguments, **named)
+            except (OSError, MemoryError):
+                raise  # which no other form of a function would mend
             except Exception as error:
                 found: Sequence[_Failure] = failures or getattr(error.__cause__, "glem_failures", [])
                 # What fails inside glem alone is a mistake of glem: to hide it would make everything slow.

@@ -30,7 +30,7 @@ import threading
 import time
 import types as python_types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
@@ -54,7 +54,7 @@ _LINKING_FITS = (0, 63), (0, 68)
 """First and last version of numba whose compiler the linking is known to fit."""
 
 
-def _numbas_own(function: Callable[..., Any], options: dict[str, Any], _kept_in: Any) -> Any:
+def _numbas_own(function: Callable[..., Any], options: dict[str, Any], _folder_of: Any) -> Any:
     """Leave a kernel to the public interface of numba; nothing of it is kept on disk."""
     return numba.jit(**options)(function)
 
@@ -67,9 +67,9 @@ _overload_options: dict[str, Any] = {"forceinline": True}
 _slower_as = ""
 try:
     # What glem builds on lies deeper than numba's interface: another version may have other names for it.
-    from glem.core.compiling.cache_index import KernelDispatcher
+    from glem.core.compiling.dispatcher import KernelDispatcher
 
-    KernelDispatcher(_numbas_own, {}, lambda *_: contextlib.nullcontext(False))
+    KernelDispatcher(_numbas_own, {}, lambda *_: None)
     _dispatcher = KernelDispatcher
     if os.environ.get("GLEM_LINKING") == "0":
         pass
@@ -78,7 +78,7 @@ try:
     else:
         from glem.core.compiling.linking import OVERLOAD_OPTIONS, LinkingDispatcher
 
-        LinkingDispatcher(_numbas_own, {}, None)
+        LinkingDispatcher(_numbas_own, {}, lambda *_: None)
         _dispatcher, LINKS = LinkingDispatcher, True
         _overload_options |= OVERLOAD_OPTIONS
 except (ImportError, AttributeError, TypeError) as _error:
@@ -136,19 +136,7 @@ def _jit(function: Callable[..., Any], *, inline: bool) -> Any:
         return function
     # error_model="numpy": a division by zero gives inf or nan as in numpy, without a branch per division.
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": inline, "boundscheck": None}
-    return explain_failures(_dispatcher(function, options, _kept_in))
-
-
-@contextlib.contextmanager
-def _kept_in(function: Callable[..., Any], purpose: str) -> Iterator[bool]:
-    """Let numba make the cache of a function in its folder; tells whether there is one."""
-    with _lock:
-        folder, previous = _folder_of(function, purpose), numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            yield folder is not None
-        finally:
-            numba.config.CACHE_DIR = previous
+    return explain_failures(_dispatcher(function, options, _folder_of))
 
 
 def keep_translation(function: Any) -> Any:

@@ -22,14 +22,13 @@ from typing import Any
 from llvmlite import binding as llvm
 from llvmlite.binding import newpassmanagers
 from numba.core import bytecode, compiler, typeinfer
-from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
-from glem.core.compiling.cache_index import KernelCache, KernelCacheImplementation, KernelDispatcher
+from glem.core.compiling.dispatcher import KernelCache, KernelDispatcher
 
 
 def _number_functions_anew() -> None:
@@ -267,11 +266,11 @@ def _name_for_numba() -> Any:
     return [].append
 
 
-class _TranslationCacheImplementation(KernelCacheImplementation):
-    """How translated functions are read."""
+class _TranslationCache(KernelCache):
+    """Translated functions on disk."""
 
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        (name, _, bitcode), descriptor, environment, signature, *_, annotation, reload_init, environments = payload
+    def rebuilt(self, target_context: Any, parts: tuple[Any, ...]) -> Any:
+        (name, _, bitcode), descriptor, environment, signature, *_, annotation, reload_init, environments = parts
         return compiler.compile_result(
             typing_context=target_context.typing_context,
             target_context=target_context,
@@ -288,24 +287,12 @@ class _TranslationCacheImplementation(KernelCacheImplementation):
         )
 
 
-class _LinkedKernelCacheImplementation(KernelCacheImplementation):
-    """What linked kernels are kept on disk."""
-
-    def check_cachable(self, data: Any) -> bool:
-        """See numba's; code that calls by name crashes where it is read from disk, in numba's own way too."""
-        return not data.library.calls_by_name and bool(super().check_cachable(data))
-
-
 class _LinkedKernelCache(KernelCache):
     """Linked kernels on disk."""
 
-    _impl_class = _LinkedKernelCacheImplementation
-
-
-class _TranslationCache(FunctionCache):  # type: ignore[misc]
-    """Translated functions on disk."""
-
-    _impl_class = _TranslationCacheImplementation
+    def can_keep(self, result: Any) -> bool:
+        """Not what calls by name, which crashes where it is read from disk, in numba's own way too."""
+        return not result.library.calls_by_name and super().can_keep(result)
 
 
 class _InnerDispatcher(KernelDispatcher):
@@ -318,16 +305,16 @@ class _InnerDispatcher(KernelDispatcher):
 class LinkingDispatcher(KernelDispatcher):
     """A function that both Python and compiled code may call: Python calls machine code, compiled code links it.
 
-    The parameters are those of :class:`~glem.core.compiling.cache_index.KernelDispatcher`.
+    The parameters are those of :class:`~glem.core.compiling.dispatcher.KernelDispatcher`.
     """
 
     purpose = "-whole"
     cache_class = _LinkedKernelCache
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any], kept_in: Any) -> None:
-        super().__init__(function, options, kept_in, pipeline_class=_KernelCompiler)
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any], folder_of: Any) -> None:
+        super().__init__(function, options, folder_of, pipeline_class=_KernelCompiler)
         inner_options = {**options, **_INNER_OPTIONS}
-        self._inner = _InnerDispatcher(function, inner_options, kept_in, pipeline_class=_InnerCompiler)
+        self._inner = _InnerDispatcher(function, inner_options, folder_of, pipeline_class=_InnerCompiler)
 
     @property
     def is_compiling(self) -> bool:

@@ -110,6 +110,9 @@ class Plugin:
     def start(self, before: str = "", **environment: str) -> subprocess.Popen[str]:
         program = self.folder / "program.py"
         program.write_text(PROGRAM.replace("{before}", before))
+        return self.start_program(program, **environment)
+
+    def start_program(self, program: Path, **environment: str) -> subprocess.Popen[str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GLEM_", "NUMBA_"))}
         inherited["GLEM_LINKING"] = os.environ.get("GLEM_LINKING", "1")
         return subprocess.Popen(
@@ -122,7 +125,12 @@ class Plugin:
 
     def run(self, before: str = "", **environment: str) -> tuple[str, ...]:
         """Perft 4, the score of the end and the key of the start."""
-        process = self.start(before, **environment)
+        return self.words_of(self.start(before, **environment))
+
+    def run_program(self, program: Path) -> tuple[str, ...]:
+        return self.words_of(self.start_program(program))
+
+    def words_of(self, process: subprocess.Popen[str]) -> tuple[str, ...]:
         output, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
         return tuple(output.split())
@@ -153,6 +161,24 @@ def test_edited_rules_are_compiled_anew_and_nothing_else_is(plugin: Plugin):
     assert plugin.machine_code() == written != set()
 
 
+def test_no_game_is_imported_for_the_machine_code_of_another(plugin: Plugin):
+    expected = plugin.run()
+    program = plugin.folder / "other.py"
+    program.write_text(
+        "import sys\nfrom glem.core.compiling import kernels\nfrom glem.core.game import perft\n"
+        "from glem.core.game.game import load_game\n"
+        "count = kernels.compiled(perft._count_leaves)\n"
+        "print(perft.perft(load_game('connect_four'), 4), sum(count.stats.cache_hits.values()))\n"
+        "print(*sorted({'chess', 'nim', 'glem.games.chess', 'glem.games.othello'} & set(sys.modules)))\n"
+    )
+    plugin.write("rules", "raise RuntimeError('a mistake')")
+    found = [plugin.run_program(program) for _ in range(2)]
+    assert found == [("2401", "0"), ("2401", "1")]
+    plugin.write("rules", RULES)
+    written = plugin.machine_code()
+    assert (plugin.run(), plugin.machine_code()) == (expected, written)
+
+
 @pytest.mark.repeats  # two more processes: edits are seen above
 def test_an_edit_between_import_and_compilation_spoils_nothing(plugin: Plugin):
     # This process compiles what it has imported; the next one must not take that for the new source's code.
@@ -166,7 +192,7 @@ def test_an_edit_between_import_and_compilation_spoils_nothing(plugin: Plugin):
     assert plugin.run()[0] == "16"
 
 
-@pytest.mark.repeats  # two more processes: test_cache_index has the waiting
+@pytest.mark.repeats  # two more processes: test_dispatcher has the waiting
 def test_two_processes_at_once_on_an_empty_cache(plugin: Plugin):
     processes = [plugin.start() for _ in range(2)]
     outputs = [process.communicate(timeout=300) for process in processes]
