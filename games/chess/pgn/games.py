@@ -5,6 +5,7 @@ How the text is understood, where the standard leaves room and files differ:
 - A game ends with its result, or where the next tags begin. Blank lines mean nothing, so that doubled ones do no harm.
 - After the result nothing but comments may follow on the line.
 - Variations are passed over unread; so are NAGs, move numbers, marks like ``!?`` and words that hold no move.
+- A game that is played on after the 75-move rule has ended it is read up to the move before that end, with its result.
 - A move with a foreign letter right before it (``Sf3``, ``nf3``) is none: reading ``f3`` there would be a guess.
 """
 
@@ -64,6 +65,8 @@ class Facts(NamedTuple):
         Index in the text of the fault, or of the beginning of a good game.
     ply
         Half-moves that were read.
+    left_out
+        Half-moves among them from the end by the 75-move rule on, where a game was played on after it.
     start
         Number of the position in which it begins.
     marker
@@ -77,6 +80,7 @@ class Facts(NamedTuple):
     status: NDArray[np.int64]
     at: NDArray[np.int64]
     ply: NDArray[np.int64]
+    left_out: NDArray[np.int64]
     start: NDArray[np.int64]
     marker: NDArray[np.int64]
     tags: NDArray[np.int64]
@@ -193,6 +197,7 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
     count = first
     status = facts.status[game]
     depth = 0
+    left_out = 0
     letter_end: Any = np.int64(-1)
     has_result = False
     ended = False
@@ -226,7 +231,7 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
                 ended = after < 0
                 at = -after if ended else end
                 break
-            if depth == 0 and count > first and status == GOOD and not has_result:
+            if depth == 0 and count > first and status == GOOD and not (has_result or left_out):
                 place = count - 1
                 if given != NO_SCORE and moves.comment_kind[place] == NO_SCORE:
                     moves.comment_kind[place] = given
@@ -313,8 +318,15 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
                 wrong = AFTER_THE_RESULT
             elif letter_end == at:
                 wrong = NOT_A_MOVE
-            elif position.clock >= MOST_CLOCK:
-                wrong = AFTER_THE_END
+            elif position.clock >= MOST_CLOCK and not left_out:
+                if count == first:
+                    wrong = AFTER_THE_END
+                else:
+                    # Without the move that ended it, as a draw, the game has the result that it was played for.
+                    count -= 1
+                    left_out = 1
+                    moves.comment_kind[count] = NO_SCORE
+                    moves.book[count] = False
             if wrong == GOOD:
                 if is_castling:
                     candidates, target = castling_squares(position, after - at == 3)
@@ -334,14 +346,18 @@ def _movetext(data: Any, at: int, end: int, position: Any, facts: Facts, game: i
                 if chosen < 0:
                     wrong = ILLEGAL
                 elif wrong == GOOD:
-                    moves.moves[count] = chosen
-                    count += 1
+                    if left_out:
+                        left_out += 1
+                    else:
+                        moves.moves[count] = chosen
+                        count += 1
                     position = following
             if wrong != GOOD:
                 status = wrong
                 facts.at[game] = at
         at = max(after, at + 1)
-    facts.ply[game] = count - first
+    facts.ply[game] = count - first + left_out
+    facts.left_out[game] = left_out
     if status == GOOD and not comment_is_open:
         if depth > 0:
             status = OPEN_VARIATION
@@ -422,6 +438,7 @@ def read_games(
         facts.start[game] = NO_VALUE
         facts.marker[game] = UNKNOWN_RESULT
         facts.ply[game] = 0
+        facts.left_out[game] = 0
         is_other = False
         ended = False
         is_torn = True

@@ -54,6 +54,7 @@ _MAY_BE_SPELT_OTHERWISE = (pgn_games.ILLEGAL, pgn_games.AMBIGUOUS, pgn_games.NOT
 _ODD_CASTLING = (b"o-o", b"O\xe2\x80", b"0\xe2\x80")
 """What the compiled reader passes over, as it does over other words, although it may stand for a move."""
 _READ_AGAIN = "read by python-chess"
+_PLAYED_ON = "played on after 75 moves of both sides without a capture or a pawn move, and read up to there"
 _UNMARKED = "ended by the end of the file, with their result in a tag alone"
 
 _NAMES = {
@@ -110,8 +111,9 @@ def read_pgn(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, max
     another variant than chess and Chess960, when moves stand behind its result, when a comment or variation does not
     end, and when the file ends before its result. The tag ``Result`` goes before the result behind the moves, unless
     it tells none. That result may be missing where another game's tags follow at once, and at the end of the file where
-    the tag tells it, which is counted in ``remarks``. Games with moves that are spelt
-    otherwise than the standard has it are read by python-chess, some hundred a second, and counted in ``remarks``.
+    the tag tells it. Games that are played on after the 75-move rule are read up to the move before it ended them, with
+    their result. Games with moves that are spelt otherwise than the standard has it are read by python-chess, some
+    hundred a second. Such games are counted in ``remarks``.
 
     Parameters
     ----------
@@ -240,7 +242,8 @@ class _Reader:
         score = _of_texts(block.texts(facts, "Result"), score_of_result, np.nan, np.float32)
         marker = np.where(facts.marker >= UNKNOWN_RESULT, np.nan, facts.marker).astype(np.float32)
         unmarked = int(((facts.marker == NO_MARKER) & ~bad.mask).sum())
-        remarks = {_READ_AGAIN: read_again, _UNMARKED: unmarked}
+        played_on = int(((facts.left_out > 0) & ~bad.mask).sum())
+        remarks = {_READ_AGAIN: read_again, _UNMARKED: unmarked, _PLAYED_ON: played_on}
         names = {}
         for name, tag in _NAMES.items():
             extra[name], names[name] = _interned(block.texts(facts, tag))
@@ -363,15 +366,17 @@ class _Block:
             if plain is None or not (plain.has_result or end < len(self.text)):
                 continue
             _, fact, found = _Block(plain.text, True)._read(0, 1)
-            if fact.status[0] != pgn_games.GOOD or not np.array_equal(found.moves, plain.moves):
+            played = plain.moves[: len(plain.moves) - int(fact.left_out[0])]
+            if fact.status[0] != pgn_games.GOOD or not np.array_equal(found.moves, played):
                 continue
             place = ends[row] - lengths[row]
-            if facts.status[row] == pgn_games.GOOD and np.array_equal(moves.moves[place : ends[row]], plain.moves):
+            if facts.status[row] == pgn_games.GOOD and np.array_equal(moves.moves[place : ends[row]], played):
                 continue
             facts.status[row], facts.marker[row] = fact.status[0], fact.marker[0]
+            facts.left_out[row] = fact.left_out[0]
             pieces += [rows_of(moves, slice(kept, place)), found]
             kept = ends[row]
-            lengths[row] = len(plain.moves)
+            lengths[row] = len(played)
         count = len(pieces) // 2
         pieces.append(rows_of(moves, slice(kept, None)))
         facts.last_move[:] = np.cumsum(lengths)

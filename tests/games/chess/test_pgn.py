@@ -123,6 +123,31 @@ def test_files_as_people_have_them(path: Path, content: str | bytes, lengths: li
     assert read(content, path).lengths.tolist() == lengths
 
 
+@pytest.mark.parametrize("first", ["e4", "Pe4"])
+@pytest.mark.parametrize(("plies", "kept"), [(150, 151), (151, 150), (158, 150), (300, 150)])
+def test_games_played_on_after_75_moves_are_read_up_to_there(path: Path, first: str, plies: int, kept: int) -> None:
+    shuffle = ("Nf6", "Nf3", "Ng8", "Ng1")
+    moves = [first, *(f"{shuffle[ply % 4]} {{+{ply}.5/9}}" for ply in range(plies))]
+    content = f'[Result "1-0"]\n\n{" ".join(moves)} 1-0\n\n{FOOL}'
+    records = read(content, path)
+    assert records.lengths.tolist() == [kept, 4]
+    assert records.score.tolist() == [1, -1]
+    (game, _) = plain_games(path.read_bytes().replace(b"Pe4", b"e4"))
+    assert records.moves_of(0).tolist() == game.moves[:kept]
+    assert np.isfinite(records.move_columns["comment_score"]).tolist() == [False] + [True] * (kept - 1) + [False] * 4
+    assert [count for text, count in records.remarks.items() if text.startswith("played on after 75 moves")] == (
+        [] if kept > plies else [1]
+    )
+    # The result is the one that it was played for, but where the rule ended it.
+    labelled = positions_of_records(CHESS, [records], label="result")
+    assert labelled.label[0] == (0 if kept > plies else 1)
+
+
+def test_wrong_moves_after_75_moves_are_wrong(path: Path) -> None:
+    moves = " ".join(["e4", *(["Nf6", "Nf3", "Ng8", "Ng1"] * 39), "Qxe4", "1-0"])
+    assert "half-move 158, 'Qxe4', is illegal" in read(moves, path).problems[0]
+
+
 @pytest.mark.parametrize(
     ("marker", "score"),
     [
@@ -219,7 +244,7 @@ def test_utf_16_is_named(path: Path, encoding: str) -> None:
         ('[Variant "Atomic"]\n\n' + FOOL, "'Atomic' is another game"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n' + FOOL, "cannot be played: .*no white king"),
         ('[FEN "rubbish"]\n\n' + FOOL, "begins in no position"),
-        ('[FEN "7k/8/8/8/8/8/R7/K7 w - - 149 99"]\n\n1. Ra3 Kg8 2. Ra4 1-0', "'Kg8', comes after the end of the game"),
+        ('[FEN "7k/8/8/8/8/8/R7/K7 w - - 150 99"]\n\n1. Ra3 Kg8 2. Ra4 1-0', "'Ra3', comes after the end of the game"),
         ("Dear diary,\n\ntoday I lost.\n", "game 1: the file ends within the game"),
     ],
 )
