@@ -19,7 +19,7 @@ from glem.core.game.game import Game
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import SEARCH, USUAL_SOLVE_FROM, PlayerSpec
-from glem.core.players.thinker import Thinker
+from glem.core.players.thinker import Thinker, kept_thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
 from glem.core.tasks.stop import Stop
 
@@ -370,6 +370,7 @@ class Engine:
         stop: Stop | None = None,
         on_iteration: Callable[[SearchResult], None] | None = None,
         exclude: Sequence[int] = (),
+        full_width: bool = False,
     ) -> SearchResult:
         """Find the best lines of the position.
 
@@ -383,6 +384,8 @@ class Engine:
             Called with what is known after each iteration, from another thread.
         exclude
             Moves that are not looked at.
+        full_width
+            Prune nothing selectively, though the player may.
 
         Raises
         ------
@@ -392,6 +395,8 @@ class Engine:
         if self.is_over:
             raise BadInputError("the game is over, there is nothing to analyse")
         thinker = self.prepare_analysis()
+        if full_width and self._spec.selective:
+            thinker = kept_thinker(self.game, attrs.evolve(self._spec, selective=False))
         return _interruptibly(
             lambda event: thinker.analyse(
                 self.position,

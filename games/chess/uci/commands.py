@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ _MOST_NUMBER = 10**15
 _UNSTOPPABLE_DEPTH = 4
 
 _NUMBERS = ("depth", "nodes", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "mate", "perft")
+_DECIMALS = re.compile(r"(?<=\d)\.\d*$")
 _FLAGS = ("infinite", "ponder")
 _MOVES = "searchmoves"
 
@@ -81,7 +83,8 @@ def parse_go(words: Sequence[str]) -> Go:
             found[word] = True
         elif word in _NUMBERS:
             text = rest.popleft() if rest else ""
-            number = whole_number(text, -(10**18))
+            # Some programs count milliseconds with decimals.
+            number = whole_number(_DECIMALS.sub("", text.removeprefix("+")), -(10**18))
             if number is None:
                 raise BadInputError(f"go {word} needs a whole number, got {text!r}")
             found[word] = min(number, _MOST_NUMBER)

@@ -255,6 +255,9 @@ class _Session:
             # A move that nothing was thought about would be taken for the player's.
             self._say(str(error))
         finally:
+            if {"infinite", "ponder"} & set(words):
+                # Also where there was nothing to think about.
+                self._conversation.think(lambda stop: self._await_word(hit, stop))
             with self._hearing:
                 if "ponder" in words:
                     self._hits.popleft()
@@ -337,11 +340,17 @@ class _Session:
                 watch.start()
                 own = attrs.evolve(limits, seconds=None, clock=None)
             found.append(
-                self._engine.analyse(lines=self._lines, limits=own, stop=stop, on_iteration=show, exclude=excluded)
+                self._engine.analyse(
+                    lines=self._lines,
+                    limits=own,
+                    stop=stop,
+                    on_iteration=show,
+                    exclude=excluded,
+                    full_width=go.mate is not None,
+                )
             )
-            while (is_bare or go.ponder) and not (ended.is_set() or hit.is_set() or stop.wait(_LOOK_SECONDS)):
-                # Whoever asks for no end, or ponders, waits for no answer before the word for it.
-                continue
+            if is_bare or go.ponder:
+                self._await_word(hit, stop)
             if watch is not None:
                 stop.set()
                 watch.join()
@@ -350,6 +359,11 @@ class _Session:
         if found[0].lines != shown[-1]:
             self._show(found[0])
         return found[0]
+
+    def _await_word(self, hit: threading.Event, stop: Stop) -> None:
+        """Wait as programs ask that set no end or let the engine ponder: no answer comes before the word for it."""
+        while not (self._conversation.ended.is_set() or hit.is_set() or stop.wait(_LOOK_SECONDS)):
+            continue
 
     def _excluded(self, go: Go) -> Sequence[int]:
         """Legal moves that are not to be searched; none where none of those asked for is legal."""

@@ -278,11 +278,26 @@ def test_a_stop_right_behind_counts() -> None:
             heard.append(talk.answers.get(timeout=PATIENCE))
 
 
-def test_infinite_gives_no_answer_before_stop() -> None:
+MATED = "position startpos moves f2f3 e7e5 g2g4 d8h4"
+
+
+@pytest.mark.parametrize(
+    ("position", "go"),
+    [
+        ("position startpos", "go infinite"),
+        (MATED, "go infinite"),
+        (MATED, "go ponder wtime 1000 btime 1000"),
+        ("position startpos moves e2e5", "go infinite"),
+        ("position startpos", "go infinite depth many"),
+    ],
+)
+def test_infinite_gives_no_answer_before_stop(position: str, go: str) -> None:
     with Talk(FakeEngine()) as talk:
-        talk.say("position startpos", "go infinite")
-        talk.until("info depth")
+        talk.say(position, go)
+        talk.until("info")
         time.sleep(0.1)
+        while not talk.answers.empty():
+            assert talk.answers.get().startswith("info string")
         assert talk.answers.empty()
         talk.say("stop")
         assert talk.until("bestmove")
@@ -337,6 +352,7 @@ def test_words_of_go() -> None:
         infinite=True, ponder=True, unknown=("nonsense",),
     )  # fmt: skip
     assert parse_go([]) == Go()
+    assert parse_go(["wtime", "60000.0", "btime", "+5", "winc", "-0.5"]) == Go(wtime=60000, btime=5, winc=0)
     with pytest.raises(BadInputError, match="wtime needs a whole number, got 'x'"):
         parse_go(["wtime", "x"])
 
@@ -525,10 +541,23 @@ def engine(shared: Path) -> Iterator[chess.engine.SimpleEngine]:
         yield running
 
 
+QUIET_MATES = [
+    "k7/7n/3K4/8/8/1N6/8/6Q1 w - - 0 1",
+    # P. Morphy.
+    "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1",
+]
+
+
 def test_mates_are_told_in_moves(engine: chess.engine.SimpleEngine) -> None:
     info: Any = engine.analyse(chess.Board("7k/5ppp/8/8/8/8/8/R3K3 w Q - 0 1"), chess.engine.Limit(mate=2))
     assert info["score"].white() == chess.engine.Mate(1)
     assert info["pv"] == [chess.Move.from_uci("a1a8")]
+
+
+@pytest.mark.parametrize("position", QUIET_MATES)
+def test_a_mate_search_misses_no_quiet_move(engine: chess.engine.SimpleEngine, position: str) -> None:
+    info: Any = engine.analyse(chess.Board(position), chess.engine.Limit(mate=2))
+    assert info["score"].white() == chess.engine.Mate(2)
 
 
 def test_lines_and_moves_to_search(engine: chess.engine.SimpleEngine) -> None:
