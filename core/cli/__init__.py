@@ -92,7 +92,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, package_name="glem", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 @click.option("--trust", multiple=True, metavar="GAME", help="Let files be of this game, a member of a family.")
 def command_group(trust: tuple[str, ...]) -> None:
     """Learn evaluation functions for board games from positions and game records."""

@@ -160,7 +160,7 @@ def _pyspiel() -> Any:
     try:
         import pyspiel
     except ImportError:
-        raise GlemError("games of OpenSpiel need the package open_spiel: pip install 'glem[open-spiel]'") from None
+        raise GlemError("games of OpenSpiel need the package open_spiel: pip install 'pyglem[open-spiel]'") from None
     return pyspiel
 
 

@@ -81,7 +81,7 @@ LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "versio
 LEFT_OUT |= {"schema", "processor_seconds", "processor_seconds_per_move"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
-    (re.compile(r"\bglem(>=| )\d+[\d.]*"), "glem"),
+    (re.compile(r"\b(py)?glem(>=| )\d+[\d.]*"), "glem"),
     (re.compile(r"\b[0-9a-f]{32,}\b"), "DIGEST"),
     (re.compile(r"\b(nps|time) \d+"), r"\1 TIME"),
     (re.compile(r"(nodestats \d+ |=== \S+/\S+/)\d+\.\d+"), r"\1TIME"),

@@ -116,7 +116,7 @@ def test_python_examples_give_what_the_page_says(page: Path, tmp_path: Path, mon
     # A fence is no output: the examples alone, as the page has them.
     text = "\n".join(fenced(page, "python"))
     if "open_spiel:" in text:
-        pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
+        pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'pyglem[open-spiel]'")
     test = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, page.name, str(page), 0)
     report: list[str] = []
     result = doctest.DocTestRunner(optionflags=flags).run(test, out=report.append)

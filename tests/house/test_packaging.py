@@ -80,12 +80,12 @@ def test_package_list_is_the_tree() -> None:
 
 
 def test_wheel_holds_every_file_of_the_rooms_and_nothing_else(wheel: Path) -> None:
-    information = f"glem-{glem.__version__}.dist-info/"
+    information = f"pyglem-{glem.__version__}.dist-info/"
     assert {name for name in wheel_files(wheel) if not name.startswith(information)} == shipped_files()
 
 
 def test_wheel_carries_type_marker_licence_and_entry_points(wheel: Path) -> None:
-    information = f"glem-{glem.__version__}.dist-info"
+    information = f"pyglem-{glem.__version__}.dist-info"
     files = wheel_files(wheel)
     assert {"glem/py.typed", f"{information}/licenses/LICENSE"} <= files
     written = configparser.ConfigParser(delimiters=("=",))
@@ -120,10 +120,20 @@ def test_a_folder_named_glem_does_not_hide_the_package(command: list[str], tmp_p
 
 
 def test_version_stands_in_one_place() -> None:
-    assert importlib.metadata.version("glem") == glem.__version__
+    assert importlib.metadata.version(project()["project"]["name"]) == glem.__version__
     word = re.compile(rf"(?<![\d.]){re.escape(glem.__version__)}(?![\d.])")
     places = [str(module.path) for module in modules() if word.search(module.text)]
     assert places == ["core/errors.py"]
+
+
+def test_nothing_asks_for_another_distribution() -> None:
+    """What the package index has as ``glem`` is no part of this."""
+    asked = re.compile(r"""(?:['"`]|install )glem(?:\[|[<>=~]=)""")
+    files = [path for room in (*ROOMS, "docs") for path in (ROOT / room).rglob("*") if path.is_file()]
+    texts = {
+        path: path.read_bytes().decode("utf-8", "replace") for path in [*files, *ROOT.glob("*.*")] if path.is_file()
+    }
+    assert [str(path) for path, text in texts.items() if asked.search(text)] == []
 
 
 def test_changelog_tells_of_this_version() -> None:

@@ -294,7 +294,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     try:
         import distributed
     except ImportError:
-        raise BadInputError("--dask needs dask.distributed: pip install 'glem[distributed]'") from None
+        raise BadInputError("--dask needs dask.distributed: pip install 'pyglem[distributed]'") from None
     dask_distributed: Any = distributed  # it has no types
     context = click.get_current_context()
     address: Any = dask

@@ -113,7 +113,7 @@ def test_a_pattern_too_large_for_a_table_is_told(monkeypatch: pytest.MonkeyPatch
 
 def test_command_prints_the_facts(terminal: Terminal) -> None:
     lines = terminal("games", "othello").splitlines()
-    assert lines[0] == "Othello, from the distribution glem"
+    assert lines[0] == "Othello, from the distribution pyglem"
     assert "  legal moves in a position, at most   60" in lines
     assert lines[-1].startswith("  glem ")
     found = terminal.json("games", "othello")

@@ -36,7 +36,7 @@ def test_perft_is_what_the_page_says() -> None:
 
 
 def test_perft_is_that_of_open_spiel() -> None:
-    pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
+    pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'pyglem[open-spiel]'")
     mancala = glem.load_game("open_spiel:mancala")
     with pytest.warns(Warning, match="plain Python"):
         assert perft(mancala, 4) == perft(KALAH, 4)

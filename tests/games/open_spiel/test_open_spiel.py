@@ -22,7 +22,7 @@ from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.oracles.open_spiel import random_game, sequences
 
-pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
+pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'pyglem[open-spiel]'")
 
 pytestmark = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
@@ -193,5 +193,5 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from glem.games.open_spiel import rules
 
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(GlemError, match=r"pip install 'glem\[open-spiel\]'"):
+    with pytest.raises(GlemError, match=r"pip install 'pyglem\[open-spiel\]'"):
         rules.rules_of("a game that nobody has asked for yet")

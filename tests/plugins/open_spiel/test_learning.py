@@ -11,7 +11,7 @@ from glem.plugins.open_spiel import open_spiel_learning
 from glem.plugins.open_spiel.observations import observations_of
 from tests.oracles.open_spiel import random_game
 
-pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'glem[open-spiel]'")
+pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'pyglem[open-spiel]'")
 
 pytestmark = pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 
