@@ -216,6 +216,8 @@ class DiscoveryReport:
         The most important ones first.
     unit
         Unit of labels and weights, for people.
+    pattern_source
+        Whose patterns these are, e.g. ``the set logistello of Othello``.
     how_to_read
         Paragraphs, separated by blank lines, for readers new to it; or None.
     cell_maps
@@ -242,6 +244,7 @@ class DiscoveryReport:
     configurations: Sequence[Item]
     patterns: Sequence[Item]
     unit: str
+    pattern_source: str = ""
     how_to_read: str | None = None
     cell_maps: Sequence[CellMap] = ()
     cell_map_title: str = ""

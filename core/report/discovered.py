@@ -274,6 +274,7 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
         configurations=_configuration_items(found),
         patterns=_pattern_items(found),
         unit=unit,
+        pattern_source=_pattern_source(found),
         how_to_read=_HOW_TO_READ.format(
             unit=unit,
             phases=f" ({described})" if described else "",
@@ -287,11 +288,22 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
     )
 
 
+def _pattern_source(found: Discovery) -> str:
+    """Whose patterns were fitted beside what was found."""
+    sets, name = found.learning.pattern_sets, found.settings.pattern_set
+    if name is None:
+        name = next(iter(sets), "")
+    return f"the set {name} of {found.learning.game.title}" if name in sets else Path(name).name
+
+
 def _summary(found: Discovery) -> str:
     """Tell in a few sentences what was searched, found and reached."""
     learning, candidates, assessment, trainings = found.learning, found.candidates, found.assessment, found.trainings
     unit = f"{learning.label_unit} root mean square error"
-    reached = " and ".join(f"{name} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings)
+    whose = {PATTERNS: f"patterns of {_pattern_source(found)}"}
+    reached = " and ".join(
+        f"{whose.get(name, name)} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings
+    )
     claims = [f"{reached} {unit}"] if trainings else []
     if assessment.baselines:
         best_baseline = min(assessment.baselines, key=lambda name: float(assessment.errors[name][-1]))

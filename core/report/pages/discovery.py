@@ -35,6 +35,12 @@ def render(report: DiscoveryReport) -> str:
     items = (*report.configurations, *report.patterns)
     glyphs = glyphs_for((value for item in items for value in item.cells.values()), report.glyphs)
     report = evolve(report, glyphs=glyphs)
+    given = ("Patterns", "")
+    if report.pattern_source:
+        given = (
+            f"Patterns that were given: {report.pattern_source}",
+            "The discovery did not find them; it fitted their weights. ",
+        )
     return whole_page(
         report.title,
         report.game_title,
@@ -43,8 +49,8 @@ def render(report: DiscoveryReport) -> str:
         (
             _errors(report),
             _cell_maps(report),
-            _items(report, report.configurations, "configurations", "Configurations"),
-            _items(report, report.patterns, "patterns", "Patterns"),
+            _items(report, report.configurations, "configurations", "Configurations that were found"),
+            _items(report, report.patterns, "patterns", *given),
             calibration_section("calibration", "Calibration", _CALIBRATION, report.calibrations),
             _learning(report),
             facts_section(report.facts),
@@ -156,10 +162,10 @@ def _cell_maps(report: DiscoveryReport) -> Element | None:
     )
 
 
-def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str) -> Element | None:
+def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str, lead: str = "") -> Element | None:
     if not items:
         return None
-    lead = (
+    lead += (
         "Those first whose weights move evaluations most. Bars run over the phases; every card has its own scale, "
         "printed above its bars. "
         f"Weights are in {report.unit}."
