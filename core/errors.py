@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
+from pathlib import Path
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,23 @@ class GlemWarning(UserWarning):
     """Base of every warning that glem gives; commands show it as one line."""
 
 
+def check_regular(path: str | os.PathLike[str]) -> None:
+    """Refuse a pipe or a device, which may never give anything, never end, and is not there to be read again.
+
+    Raises
+    ------
+    BadInputError
+        The text says what it is.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        what = "a pipe" if stat.S_ISFIFO(mode) else "a device"
+        raise BadInputError(f"{os.fspath(path)}: is {what}, a file is needed here")
+
+
 @contextlib.contextmanager
 def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
     """Turn whatever damage raises while something of a stranger is read into a :class:`BadInputError` that names it.
@@ -53,11 +72,12 @@ def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
     Raises
     ------
     BadInputError
-        It cannot be read, or is not what it should be.
+        It cannot be read, is no file, or is not what it should be.
     NotEnoughMemoryError
         It does not fit into memory.
     """
     name = os.fspath(place)
+    check_regular(place)
     try:
         yield
     except GlemError as error:
@@ -75,6 +95,17 @@ def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
         raise BadInputError(
             f"{name}: damaged, or no {what or 'file of the expected kind'} ({kind}{_reason(error)})"
         ) from error
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in errors of the system that name none, such as that the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
 
 
 def _reason(error: Exception) -> str:

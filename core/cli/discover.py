@@ -42,7 +42,7 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     "discover positions.parquet -o found",
     "discover positions.parquet --within patterns --sequential --sample 100000 -o found",
 )
-@click.argument("positions", type=click.Path(dir_okay=False))
+@click.argument("positions", type=options.INPUT)
 @options.file_format
 @options.skip_bad
 @options.output("Folder for the results.", is_folder=True)

@@ -14,10 +14,12 @@ from typing import Any
 
 import click
 
+from glem.core.errors import writing
 from glem.core.tasks.progress import SILENT, LineProgress, Progress, Task
 from glem.core.tasks.tables import Table
 
 _SCHEMA_VERSION = 1
+_STANDARD_OUTPUT = "standard output"
 _QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
 
 # All of C0, C1 and half a surrogate but tab and newline; letters that change the direction of writing hide what
@@ -35,12 +37,18 @@ def printable(text: str) -> str:
 class _Printable:
     """A text stream that writes :func:`printable` text."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, name: str) -> None:
         self.stream = stream
+        self._name = name
 
     def write(self, text: str) -> int:
-        self.stream.write(printable(text))
+        with writing(self._name):
+            self.stream.write(printable(text))
         return len(text)
+
+    def flush(self) -> None:
+        with writing(self._name):
+            self.stream.flush()
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
@@ -59,7 +67,8 @@ def raw(stream: Any) -> Any:
 def printable_output() -> Iterator[None]:
     """Let all that is printed meanwhile, on standard output and standard error, be :func:`printable`."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _Printable(sys.stdout), _Printable(sys.stderr)
+    sys.stdout = _Printable(sys.stdout, _STANDARD_OUTPUT)
+    sys.stderr = _Printable(sys.stderr, "standard error")
     try:
         yield
     finally:
@@ -256,7 +265,8 @@ def _print_table(told: Table) -> None:
     # A pipe has no width of its own: wide enough that no cell is cut.
     console = Console(file=raw(sys.stdout), width=None if sys.stdout.isatty() else 200)
     # By itself rich ends with 1, "no", where the reader of the output has gone.
-    with console.capture() as capture:
-        console.print(table)
-    raw(sys.stdout).write(capture.get())
-    sys.stdout.flush()
+    with writing(_STANDARD_OUTPUT):
+        with console.capture() as capture:
+            console.print(table)
+        raw(sys.stdout).write(capture.get())
+        sys.stdout.flush()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.command(
     "evaluate", "evaluate model.npz positions.parquet", "evaluate model.npz positions.parquet -o values.npy"
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False), metavar="EVALUATION... POSITIONS")
+@click.argument("files", nargs=-1, required=True, type=options.INPUT, metavar="EVALUATION... POSITIONS")
 @options.file_format
 @options.skip_bad
 @options.output("Write the value of every position (.npy).", required=False)

@@ -220,7 +220,7 @@ def strength(
         "experiment discriminants results.parquet -o discriminants --patterns lines.txt --opening-count 300",
     ),
 )
-@click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
+@click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=options.INPUT)
 @options.output("Folder for the evaluations, the openings and the games; the same command continues.", is_folder=True)
 @options.patterns(", whose contents become terms by tables of other games; none by default")
 @options.baseline

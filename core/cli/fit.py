@@ -36,7 +36,7 @@ class _Fit(options.Command):
         "fit positions.parquet --configurations mined.npz --patterns none -o model.npz",
     ),
 )
-@click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=click.Path(dir_okay=False))
+@click.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=options.INPUT)
 @options.evaluation_output
 @options.prior
 @options.patterns()

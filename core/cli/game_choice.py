@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, GlemError, check_regular
 from glem.core.evaluation.named import load_evaluation
 from glem.core.files.packed import bare_suffix
 from glem.core.game.families import check_named_by_file
@@ -72,6 +72,7 @@ def choose_game(
 
 
 def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
+    check_regular(path)
     if not path.is_file():
         raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
     if path.suffix == ".parquet" and is_position_file(path):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
@@ -41,7 +39,7 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
     "patterns labelled.parquet -o patterns.txt",
     "patterns labelled.parquet --instances 32 --size 8 -o small.txt",
 )
-@options.argument("positions", type=click.Path(dir_okay=False))
+@options.argument("positions", type=options.INPUT)
 @options.output("Text file of patterns to write.")
 @options.count("--instances", 46, "Instances of all patterns together; symmetric images count.", most=1000)
 @options.count("--size", 10, "Most features of a pattern.", least=2, most=20)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "probcut model.npz positions.parquet --depth 12 --per-phase 300 -o probcut.npz",
 )
 @options.argument("evaluation", type=click.Path(dir_okay=False))
-@options.argument("positions", type=click.Path(dir_okay=False))
+@options.argument("positions", type=options.INPUT)
 @options.output("Parameter file to write (.npz).")
 @options.count("--depth", 10, "Search up to this depth.", least=5, most=60)
 @options.count("--per-phase", 100, "Positions of each phase.")

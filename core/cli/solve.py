@@ -124,7 +124,7 @@ class _Answer:
     "solve GAME endgames.obf --check --workers 4",
 )
 @playing.game
-@options.argument("files", nargs=-1, type=click.Path(dir_okay=False), metavar="[FILE]...")
+@options.argument("files", nargs=-1, type=options.INPUT, metavar="[FILE]...")
 @options.file_format
 @options.option("--position", "texts", multiple=True, metavar="TEXT", help="A position, as the game writes it.")
 @options.flag("--result-only", "Ask only who wins: 1, 0 or -1.")

@@ -32,7 +32,7 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
 )
 @click.argument("game_name", metavar="GAME")
 @click.argument("player", metavar="PLAYER")
-@options.argument("files", nargs=-1, metavar="[GAMES...]", type=click.Path(dir_okay=False))
+@options.argument("files", nargs=-1, metavar="[GAMES...]", type=options.INPUT)
 @options.option(
     "--parameter",
     "parameters",

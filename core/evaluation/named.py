@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve
 
 from glem.core.compiling.code_digest import code_digest
-from glem.core.errors import BadInputError, PluginError
+from glem.core.errors import BadInputError, PluginError, check_regular
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.quadratic import QUADRATIC_ARRAYS, QuadraticEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness, value_part
@@ -58,6 +58,7 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
     if shipped is not None:
         return shipped
     file = Path(name)
+    check_regular(file)
     if not file.is_file():
         hint = "" if game is None else ", nor does an evaluation of that name come with the game"
         raise BadInputError(f"evaluation {name!r}: no such file{hint}")

@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import platform
 import re
 import secrets
 import shutil
@@ -12,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from glem.core.errors import BadInputError, GlemWarning
+from glem.core.errors import BadInputError, GlemWarning, writing
 
 
 class LocksWarning(GlemWarning):
@@ -24,6 +23,8 @@ def _machine() -> str:
     try:
         name = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
     except OSError:
+        import platform
+
         name = platform.node()
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
@@ -82,11 +83,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     clear_temporaries(target.parent)
     temporary, descriptor = _locked_temporary(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
-        yield temporary
-        with temporary.open("rb+") as written:
-            # A rename that survives a power cut before the data does would leave an empty file.
-            os.fsync(written.fileno())
-        temporary.replace(target)
+        with writing(target):
+            yield temporary
+            with temporary.open("rb+") as written:
+                # A rename that survives a power cut before the data does would leave an empty file.
+                os.fsync(written.fileno())
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
         os.close(descriptor)
@@ -102,7 +104,8 @@ def temporary_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     clear_temporaries(target.parent)
     folder, descriptor = _locked_temporary(target, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield folder
+        with writing(target):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(descriptor)

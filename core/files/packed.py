@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, NotEnoughMemoryError
+from glem.core.errors import BadInputError, NotEnoughMemoryError, check_regular
 
 _log = logging.getLogger(__name__)
 
@@ -165,6 +165,7 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         The file cannot be opened.
     """
     source = Path(path)
+    check_regular(source)
     try:
         file = source.open("rb")
     except OSError as error:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from attrs import define
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, check_regular, reading
 from glem.core.files.names import distinct_names
 from glem.core.files.packed import BEGINNING, MAX_BYTES, bare_suffix, open_bounded
 from glem.core.game.game import Game, PositionFormat, RecordFormat
@@ -88,6 +88,7 @@ def _check_arguments(path: Path, name: str | None, formats: Mapping[str, Any], c
         raise BadInputError(f"a chunk must hold at least 1 record, got {chunk}")
     if max_bytes < 1:
         raise BadInputError(f"the limit on a file's size must be positive, got {max_bytes}")
+    check_regular(path)
     if not path.is_file():
         raise BadInputError(f"{path}: no such file")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, reading, writing
 from glem.core.files.atomic import lock
 from glem.core.tasks.run_folder import described_differences
 
@@ -81,9 +81,10 @@ class Journal:
         self._write(f"{_text(record)}\n".encode())
 
     def _write(self, line: bytes) -> None:
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with writing(self.path):
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Close the file, so that others may write to it."""

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.compiling.columns import position_at
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, check_regular, reading
 from glem.core.files.atomic import atomic_path
 from glem.core.files.packed import bare_suffix, line_blocks
 from glem.core.game.game import Game
@@ -133,6 +133,7 @@ def read_openings(
         too short or ends the game. The text names file and line or record.
     """
     source = Path(path)
+    check_regular(source)
     if not source.is_file():
         raise BadInputError(f"{source}: no such file")
     candidates: list[_Candidate] = []

@@ -30,7 +30,8 @@ Name                   Meaning                                          Was
 =====================  ===============================================  ==================================
 
 Metavars: EVALUATION is an evaluation file or ``default``, PLAYER the text of a player, FILE and FOLDER are paths,
-NAME is one of a list, SHARE is from 0 to 1, RULE selects positions.
+NAME is one of a list, SHARE is from 0 to 1, RULE selects positions. As an argument, a FILE that is read may be a pipe, and
+``-`` is standard input.
 
 Old names work for one version, with a notice on standard error: ``was=("--old",)`` of :func:`option` is all it takes.
 """
@@ -62,6 +63,7 @@ from glem.core.cli.options.making import (
     option,
     together,
 )
+from glem.core.cli.options.piped import InputPath
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
 
@@ -103,6 +105,9 @@ def held_out(
     text = f"Hold out this share of the games{purpose}."
     return amount("--held-out", default, text, least=least, most=most, metavar="SHARE", was=was)
 
+
+INPUT = InputPath()
+"""What an argument is that names a file to read."""
 
 file_format = option("--format", "file_format", metavar="NAME", help="Format of the files, if names do not tell.")
 skip_bad = flag("--skip-bad", "Leave bad records out instead of stopping.")
@@ -215,10 +220,9 @@ def files(
         game_name, paths = split_game(words)
         if is_required and not paths:
             raise click.UsageError(f"Missing argument '{metavar}'.", click.get_current_context())
-        for path in paths:
-            # Not the argument's own type: a folder may have the name of a game.
-            click.Path(dir_okay=False).convert(path, None, click.get_current_context())
         refuse_equal_files(paths)
+        # Not the argument's own type: a folder may have the name of a game.
+        paths = tuple(INPUT.convert(path, None, click.get_current_context()) for path in paths)
         return GameFiles(game_name, paths, file_format, skip_bad)
 
     return group("files", make, words, *settings)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, writing
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.quadratic import QuadraticEvaluation
@@ -200,7 +200,7 @@ class TermRows:
         else:
             # The file has no name, and goes with the array. Its room is taken at once: a full disk is an error here,
             # and would kill the process later.
-            with tempfile.TemporaryFile() as file:
+            with writing(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
                 os.posix_fallocate(file.fileno(), 0, math.prod(shape) * 4)
                 values = np.memmap(file, np.float32, shape=shape)
         won, trials = np.empty(shape[0], np.float32), np.empty(shape[0], np.float32)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, writing
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import PatternSet
@@ -187,7 +187,8 @@ class Block:
             array = getattr(self.in_memory, part)
             if array.size:
                 files[part] = folder / f"{name}-{part}.npy"
-                np.save(files[part], array, allow_pickle=False)
+                with writing(files[part]):
+                    np.save(files[part], array, allow_pickle=False)
                 nothing[part] = array[:0].copy()
         return evolve(self, in_memory=self.in_memory._replace(**nothing), files=files)
 

@@ -34,8 +34,9 @@ class Terminal:
         """Return one whose commands all begin with these words."""
         return Terminal(self._capsys, self._monkeypatch, *words)
 
-    def __call__(self, *arguments: object, typed: str = "", status: int = 0) -> str:
-        self._monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    def __call__(self, *arguments: object, typed: str | bytes = "", status: int = 0) -> str:
+        content = typed.encode() if isinstance(typed, str) else typed
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         with pytest.raises(SystemExit) as exit_info:
             main([str(word) for word in (*self._words, *arguments)])
         printed = self._capsys.readouterr()

@@ -1,9 +1,12 @@
 """The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
 
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +98,39 @@ def test_fit_evaluate_and_compare_agree(terminal: Terminal, positions: Path, mod
     assert len(fitted["fits"]) == 13
     assert terminal.json("compare", model, again)["equal"]
     assert model.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["standard input", "pipe"])
+def test_input_comes_through_a_pipe(
+    terminal: Terminal, positions: Path, model: Path, tmp_path: Path, kind: str
+) -> None:
+    expected = terminal("evaluate", model, positions)
+    if kind == "pipe":
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        with ThreadPoolExecutor(1) as other_end:
+            other_end.submit(pipe.write_bytes, positions.read_bytes())
+            assert terminal("evaluate", model, pipe) == expected
+    else:
+        assert terminal("evaluate", model, "-", typed=positions.read_bytes()) == expected
+    assert not list(Path(tempfile.gettempdir()).glob("glem-*/pipe.parquet"))
+
+
+def test_a_pipe_that_nobody_writes_to_ends_the_wait(
+    terminal: Terminal, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.cli.options.piped._LONGEST_WAIT", 0.1)
+    os.mkfifo(tmp_path / "pipe")
+    assert "no program writes to it" in terminal.fails("evaluate", model, tmp_path / "pipe")
+    assert "is a pipe, a file is needed" in terminal.fails("grade", "othello", model, "--evaluation", tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_full_disk_behind_standard_output_is_named(as_json: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "glem", "games", *as_json]
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert found.stderr.splitlines()[0] == "glem: standard output: No space left on device"
 
 
 def test_a_fit_that_learns_nothing_warns(terminal: Terminal, positions: Path, tmp_path: Path) -> None:

@@ -1,11 +1,18 @@
 """A reader never sees half a file."""
 
+import resource
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from glem.core.errors import BadInputError
+from glem.core.features.learning import load_learning
+from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import atomic_path, check_writable, clear_temporaries, temporary_folder
+from glem.core.positions.files import write_positions
+from glem.core.tasks.journal import Journal
 from tests.killed_programs import program_at_work
 
 
@@ -29,6 +36,37 @@ def test_an_error_keeps_the_old_file(tmp_path: Path, error: type[BaseException])
         raise error
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def write_text(path: Path, text: str) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text(text)
+
+
+def _append(path: Path) -> None:
+    with Journal(path, "work", {"a": 1}) as journal:
+        journal.append({"text": "x" * 100_000})
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("a.txt", lambda path: write_text(path, "x" * 100_000)),
+        ("a.npz", lambda path: ArchiveFormat("glem a", 1, ()).write(path, {}, {"a": np.arange(100_000)})),
+        ("a.parquet", lambda path: write_positions(path, load_learning("othello").sample())),
+        ("a.jsonl", _append),
+    ],
+)
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path, name: str, write: Callable[[Path], None]) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write(tmp_path / name)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.filename == str(tmp_path / name)
+    assert not set(tmp_path.iterdir()) - {tmp_path / "a.jsonl"}
 
 
 def test_only_files_are_replaced(tmp_path: Path) -> None:
