@@ -1385,7 +1385,8 @@ def tournament(
     limit
         Limit of searching players that name none: ``depth=6``, ``nodes=9999``, ``seconds=1``.
     openings, opening_format
-        File of games or positions, and its format if that does not show; None for random openings.
+        ``random:PLIES``, ``random:LEAST-MOST``, ``all:PLIES``, or a file of games or positions, and its format if that
+        does not show; None for random openings of ``opening_plies``.
     opening_plies, opening_count
         Length and number of openings; None for 8 and 100 random ones, and for what the file has.
     judge, even_within
@@ -1431,8 +1432,10 @@ def tournament(
         if record is None:
             raise BadInputError("transcripts are written from the record; name one with -o")
         format_to_write(owner, transcripts)
-    if openings is not None and judge is not None:
-        raise BadInputError("--judge chooses among random openings, --openings reads a file; give one of them")
+    if judge is not None and openings is not None and not os.fspath(openings).startswith("random:"):
+        raise BadInputError(
+            f"--judge chooses among random openings, --openings {openings} names others; give one of them"
+        )
     chosen = _openings(
         owner,
         openings,
@@ -1461,7 +1464,7 @@ def tournament(
 
 def _openings(
     game: Game,
-    file: Path_ | None,
+    named: Path_ | None,
     file_format: str | None,
     plies: int | None,
     count: int | None,
@@ -1469,12 +1472,16 @@ def _openings(
     tell: Callable[[str], None] | None,
     **choice: Any,
 ) -> list[Opening]:
-    """Give the openings of a file, or random ones, of which ``choice`` tells more."""
-    from glem.core.tournament.opening_choice import choose_openings
+    """Give the openings of a file or a plan, by default random ones, of which ``choice`` tells more."""
+    from glem.core.tournament.opening_choice import ALL, RANDOM, OpeningPlan, planned_openings
     from glem.core.tournament.openings import read_openings
 
-    if file is not None:
-        return read_openings(game, file, format=file_format, plies=plies, count=count, seed=seed, tell=tell)
-    return choose_openings(
-        game, plies=8 if plies is None else plies, count=100 if count is None else count, seed=seed, **choice
-    )
+    text = f"{RANDOM}:{8 if plies is None else plies}" if named is None else os.fspath(named)
+    kind = text.partition(":")[0]
+    if kind not in {RANDOM, ALL}:
+        return read_openings(game, text, format=file_format, plies=plies, count=count, seed=seed, tell=tell)
+    if named is not None and (plies is not None or file_format is not None):
+        raise BadInputError(
+            f"--openings {text} says how long they are and reads no file: leave other lengths and formats out"
+        )
+    return planned_openings(game, OpeningPlan.parse(text), count=count, seed=seed, **choice)

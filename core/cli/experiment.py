@@ -127,7 +127,7 @@ def power(
     told = (judged, found.table(), found.line_table())
     plain = attrs.asdict(found, recurse=True)
     for curve, entry in zip(found.curves, plain["curves"], strict=True):
-        entry["rises"] = curve.rises
+        entry["rising_steps"], entry["steps"] = curve.rising_steps
     page = render_power(found, game_title=game.title) if report else ""
     print_with_page({"rule": str(rule), **plain}, told, page, report)
 

@@ -32,7 +32,9 @@ def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt 
 
 
 openings = options.together(
-    options.file("--openings", "File of games or positions; else random."),
+    options.option(
+        "--openings", metavar="PLAN|FILE", help="random:PLIES, random:LEAST-MOST, all:PLIES, or a file; else random:8."
+    ),
     options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
     options.count("--opening-plies", None, "Plies; 8 for random ones.", least=0, most=1000, metavar="N"),
     options.count("--opening-count", None, "How many; 100 for random ones.", most=1_000_000, metavar="N"),

@@ -25,7 +25,14 @@ _COLUMNS: dict[str, Any] = {
 }
 _MOST_RELATIONS = (1 << 16) - 1
 # At most two billion relations.
-_FORMAT = ArchiveFormat("glem configurations", version=2, required=tuple(_COLUMNS), largest=1 << 36, packed=False)
+_FORMAT = ArchiveFormat(
+    "glem configurations",
+    version=2,
+    required=tuple(_COLUMNS),
+    largest=1 << 36,
+    packed=False,
+    foreign={"bias": "is an evaluation; glem discover writes the configurations that it mined beside it, as mined.npz"},
+)
 
 
 def _int16(array: ArrayLike) -> NDArray[np.int16]:

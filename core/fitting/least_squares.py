@@ -222,7 +222,7 @@ def train(
         Find the active items of one phase at a time, and of those that smooth it, instead of all at once: takes a
         fraction of the memory, and more time where phases are smoothed. Not together with count rules.
     provenance
-        Kept in the evaluation.
+        Kept in the evaluation, with the fitter and what it was held to.
     jobs
         Threads; they change no result.
     progress
@@ -296,7 +296,8 @@ def train(
     else:
         weighted = attrs.evolve(positions, weight=fitted)
         weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
-    evaluation = _evaluation(learning, terms, weights, chosen, provenance or {})
+    told = {"fitter": repr(chosen.fitter), "l2": f"{chosen.l2:g}", "smoothing": str(chosen.smoothing)}
+    evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
     return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
 
 

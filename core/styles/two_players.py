@@ -218,7 +218,7 @@ def repeat_all(
 ) -> list[Outcome]:
     """Do repetitions with the seeds from the task's on; those that the folder holds unharmed are read."""
     paths = [folder / f"{'control' if permuted else 'repetition'}-{number:03d}.npz" for number in range(count)]
-    facts = [{"seed": task.seed + number, "permuted": permuted} for number in range(count)]
+    facts: list[dict[str, Any]] = [{"seed": task.seed + number, "permuted": permuted} for number in range(count)]
     found: dict[int, Outcome] = {}
     for number, path in enumerate(paths):
         # A missing or damaged part is done again, and so is one that belongs elsewhere.

@@ -191,7 +191,7 @@ class _Judgement:
 def choose_openings(
     game: Game,
     *,
-    plies: int,
+    plies: int | tuple[int, int],
     count: int,
     judge: OpeningJudge | None = None,
     seed: int = 0,
@@ -204,7 +204,7 @@ def choose_openings(
     Parameters
     ----------
     plies
-        Their length, passes included.
+        Their length, passes included; or the least and the greatest.
     judge
         Which of them are near-even; all are taken if not given.
     seed
@@ -217,16 +217,23 @@ def choose_openings(
     BadInputError
         The game has too few such openings; the player cannot be made; the record belongs to another choice.
     """
-    if plies < 0 or count < 1:
+    least, most = (plies, plies) if isinstance(plies, int) else plies
+    if not 0 <= least <= most or count < 1:
         raise BadInputError(f"openings need a length from 0 and a count from 1 on, got {plies} and {count}")
-    drawn = _distinct(game, plies, seed)
+    length = str(least) if least == most else f"{least} to {most}"
+    drawn = _distinct(game, least, most, seed)
     if judge is None:
         openings = [opening for opening, _ in zip(drawn, range(count), strict=False)]
         if len(openings) < count:
-            raise BadInputError(_too_few(game, plies, len(openings), count))
+            raise BadInputError(_too_few(game, length, len(openings), count))
         return openings
     resolved = attrs.evolve(judge, player=judge.player.resolved(game))
-    settings = {"game": game.name, "plies": plies, "seed": seed, "judge": attrs.asdict(resolved)}
+    settings = {
+        "game": game.name,
+        "plies": least if least == most else [least, most],
+        "seed": seed,
+        "judge": attrs.asdict(resolved),
+    }
     values: dict[str, float | None] = {}
     chosen: list[Opening] = []
     # In the order of the draw; the value of the first is not known yet.
@@ -270,8 +277,26 @@ def choose_openings(
                     f"{count} are wanted; take a wider window or another player"
                 )
     if len(chosen) < count:
-        raise BadInputError(_too_few(game, plies, len(chosen), count))
+        raise BadInputError(_too_few(game, length, len(chosen), count))
     return chosen
+
+
+def planned_openings(
+    game: Game, plan: OpeningPlan, *, count: int | None = None, seed: int = 0, **choice: Any
+) -> list[Opening]:
+    """Give openings that no file lists: so many of all, drawn at random, or random ones, 100 by default.
+
+    ``choice`` are further arguments of :func:`choose_openings`, which names the errors.
+    """
+    every = plan.listed(game)
+    if every is None:
+        length = plan.fewest, plan.most
+        return choose_openings(game, plies=length, count=100 if count is None else count, seed=seed, **choice)
+    if count is None:
+        return every
+    if len(every) < count:
+        raise BadInputError(_too_few(game, str(plan.most), len(every), count))
+    return [every[place] for place in np.sort(np.random.default_rng(seed).permutation(len(every))[:count])]
 
 
 def _opening_and_value(line: Any) -> tuple[str, float | None]:
@@ -279,20 +304,21 @@ def _opening_and_value(line: Any) -> tuple[str, float | None]:
     return str(line["opening"]), None if value is None else float(value)
 
 
-def _too_few(game: Game, plies: int, found: int, wanted: int) -> str:
+def _too_few(game: Game, length: str, found: int, wanted: int) -> str:
     # Short openings run out because there are few; very long ones because they end the game.
     return (
-        f"{game.name}: found {found} different openings of {plies} plies that do not end the game, "
+        f"{game.name}: found {found} different openings of {length} plies that do not end the game, "
         f"{wanted} are wanted; take another length"
     )
 
 
-def _distinct(game: Game, plies: int, seed: int) -> Iterator[Opening]:
+def _distinct(game: Game, least: int, most: int, seed: int) -> Iterator[Opening]:
     """Random openings that lead to different positions."""
     seen: set[tuple[int, ...]] = set()
     generator = np.random.default_rng(seed)
     vain = 0
     while vain < _MOST_VAIN_DRAWS:
+        plies = least if least == most else int(generator.integers(least, most + 1))
         opening, position = _random_line(game, plies, generator)
         image = canonical_position(game, position)
         if game.is_over(position) or image in seen:

@@ -106,7 +106,7 @@ _FORMATIONS = (
     ("e4_without_d", "1 with a pawn on e4, none on c4 or the d-file.", "4k3/8/8/8/4P3/8/8/4K3 w - - 0 1"),
     (
         "half_open_c",
-        "1 with a pawn on the d-file beside an e-pawn, none on d4 or the c-file.",
+        "1 with pawns on the e-file and on a square of the d-file other than d4, none on the c-file.",
         "4k3/8/8/8/4P3/3P4/8/4K3 w - - 0 1",
     ),
 )

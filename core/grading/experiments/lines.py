@@ -27,7 +27,8 @@ class LineFit:
     slope_error
         Standard error of the slope; nan with fewer than three points.
     r_squared
-        Share of the variance of y that the line explains; nan where y does not vary.
+        Share of the variance of y that the line explains; nan where y does not vary, and with fewer than three points,
+        through which a line always goes.
     """
 
     slope: float
@@ -73,7 +74,7 @@ def fit_line(x: Numbers, y: Numbers) -> LineFit:
         slope=float(found.slope),
         intercept=float(found.intercept),
         slope_error=float(found.stderr) if len(one) > 2 else math.nan,
-        r_squared=float(found.rvalue) ** 2 if np.ptp(other) > 0 else math.nan,
+        r_squared=float(found.rvalue) ** 2 if np.ptp(other) > 0 and len(one) > 2 else math.nan,
         points=len(one),
     )
 

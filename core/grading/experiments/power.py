@@ -127,10 +127,11 @@ class PowerCurve:
     by_seconds: LineFit | None
 
     @property
-    def rises(self) -> bool:
-        """Whether each greater limit has a greater grade."""
+    def rising_steps(self) -> tuple[int, int]:
+        """Number of steps to the next greater limit that have a greater grade, and of all."""
         grades = [point.grade.grade for point in self.points]
-        return all(one < other for one, other in itertools.pairwise(grades))
+        steps = [one < other for one, other in itertools.pairwise(grades)]
+        return sum(steps), len(steps)
 
 
 @define(frozen=True)
@@ -181,13 +182,13 @@ class PowerExperiment:
                 return "", ""
             # Two points leave no error.
             slope = f"{line.slope:+.4f} ± {line.slope_error:.4f}".removesuffix(" ± nan")
-            return slope, f"{line.r_squared:.3f}"
+            return slope, "" if math.isnan(line.r_squared) else f"{line.r_squared:.3f}"
 
         return Table(
             "Straight lines: gain in grade of a doubling",
-            ("evaluation", f"per doubling of {self.kind}", "R²", "per doubling of time", "R²", "always rises"),
+            ("evaluation", f"per doubling of {self.kind}", "R²", "per doubling of time", "R²", "rising steps"),
             [
-                (curve.name, *cells(curve.by_limit), *cells(curve.by_seconds), "yes" if curve.rises else "no")
+                (curve.name, *cells(curve.by_limit), *cells(curve.by_seconds), "{} of {}".format(*curve.rising_steps))
                 for curve in self.curves
             ],
         )

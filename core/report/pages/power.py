@@ -11,10 +11,10 @@ from glem.core.tasks.counts import counted
 
 def render_power(found: PowerExperiment, *, game_title: str) -> str:
     """HTML text of the report; equal experiments give equal texts."""
-    rising = sum(curve.rises for curve in found.curves)
+    rising, steps = (sum(numbers) for numbers in zip(*(curve.rising_steps for curve in found.curves), strict=True))
     summary = (
         f"{counted(len(found.curves), 'evaluation')} judged {counted(found.positions, 'position')}, one of each game, "
-        f"after searches of growing size. The grade rises with every step for {rising} of them."
+        f"after searches of growing size. The grade rises in {rising} of {counted(steps, 'step')}."
     )
     sections = (_curves(found), _lines(found), _points(found))
     return whole_page("Grades by processing power", game_title, "experiment", summary, sections)

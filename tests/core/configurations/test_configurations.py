@@ -15,7 +15,8 @@ from glem.core.configurations.configurations import (
     symmetry_classes,
 )
 from glem.core.errors import BadInputError
-from glem.core.features.learning import Learning
+from glem.core.features.learning import Learning, load_learning
+from tests.core.evaluation.linear_evaluations import linear_evaluation
 from tests.oracles import mining as oracle
 
 
@@ -87,6 +88,9 @@ def test_other_contents_are_named(tmp_path: Path) -> None:
         )
         with pytest.raises(BadInputError, match=r"mined\.npz: damaged, its checksum"):
             ConfigurationSet.load(path)
+    linear_evaluation(load_learning("othello"), mobility=1.0).save(path)
+    with pytest.raises(BadInputError, match=r"is an evaluation; glem discover writes .* as mined\.npz"):
+        ConfigurationSet.load(path)
     with pytest.raises(BadInputError, match=r"absent\.npz"):
         ConfigurationSet.load(tmp_path / "absent.npz")
 

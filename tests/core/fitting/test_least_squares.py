@@ -34,6 +34,7 @@ def test_phases_that_cannot_be_fitted_get_a_linear_fit(name: str) -> None:
     assert {empty, noisy} <= set(found.linear_phases)
     assert "has only a linear fit" in found.warnings[0]
     evaluation = found.evaluation
+    assert evaluation.provenance["fitter"].startswith("ConjugateGradient(iterations=8, patience=2")
     for number in (empty, noisy):
         assert not evaluation.pattern_weights[number].any()
         assert evaluation.linear_weights[number].any()

@@ -122,8 +122,29 @@ def test_near_even_openings_and_a_sequential_test(terminal: Terminal, mobility: 
 
 
 @pytest.mark.parametrize(
+    ("plan", "lengths", "count"),
+    [("random:4", {4}, 5), ("random:2-9", set(range(2, 10)), 5), ("all:3", {3}, 5), ("all:2", {2}, 3)],
+)
+def test_openings_are_planned_as_those_of_generated_games(
+    plan: str, lengths: set[int], count: int, terminal: Terminal, tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved.txt"
+    chosen = ("--openings", plan, "--seed", 3, *(("--opening-count", 5) if count == 5 else ()))
+    found = terminal.json("match", "othello", "random", "random,name=b", *chosen, "--save-openings", saved)
+    assert found["openings"] == count
+    openings = [line.split() for line in saved.read_text().splitlines() if line[:1].isalpha()]
+    assert len({tuple(each) for each in openings}) == count
+    assert {len(each) for each in openings} <= lengths
+    assert len({len(each) for each in openings}) > 1 or len(lengths) == 1
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("match", *QUICK, "--openings", "random:4", "--opening-plies", "4"), "random:4 says how long they are"),
+        (("match", *QUICK, "--openings", "random:x"), "must be like 8"),
+        (("match", *QUICK, "--openings", "all:1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
+        (("match", *QUICK, "--openings", "all:1", "--judge", "random"), "give one of them"),
         (("match", "othello", "missing.npz,depth=3", "random"), "'missing.npz': no such file"),
         (("match", "othello", "random", "random"), "two players are called 'random'"),
         (("match", "othello", "random,speed=3", "random"), "unknown option 'speed'"),

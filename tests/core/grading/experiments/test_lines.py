@@ -16,7 +16,9 @@ def test_a_line_leaves_the_least_squares() -> None:
     rest = y - line.intercept - line.slope * x
     assert line.r_squared == pytest.approx(1 - rest @ rest / ((y - y.mean()) @ (y - y.mean())))
     assert line.slope_error == pytest.approx(math.sqrt(rest @ rest / 4 / ((x - x.mean()) @ (x - x.mean()))))
-    assert math.isnan(fit_line([0, 1], [1, 1]).r_squared)
+    assert math.isnan(fit_line([0, 1, 2], [1, 1, 1]).r_squared)
+    # Through two points a line always goes.
+    assert math.isnan(fit_line([0, 1], [1, 2]).r_squared)
 
 
 def test_a_correlation_has_the_interval_of_fishers_z() -> None:

@@ -1,6 +1,7 @@
 """Grades against processing power, with scorers whose values are known."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_positions_are_drawn_from_all_games(sampled: Positions, file: Path) -> N
 def test_curves_rise_with_what_is_known(found: PowerExperiment, sampled: Positions) -> None:
     curve = found.curves[0]
     assert [point.limit for point in curve.points] == [None, 2, 16, 128]
-    assert curve.rises
+    assert curve.rising_steps == (3, 3)
     assert curve.points[0].rise is None
     last = curve.points[-1]
     assert last.rise is not None
@@ -128,7 +129,9 @@ def test_the_command(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     report = tmp_path / "power.html"
     command = terminal.of("experiment", "power", "othello", file, "--evaluation", "none", "--positions", 40)
     limits = ("--limits", "depth=1,2", "--workers", 1, "--report", report)
-    assert "Straight lines" in command(*limits)
+    lines = command(*limits).partition("Straight lines")[2].replace("│", " ")
+    assert "rising steps" in lines
+    assert re.search(r"none +[+-]\d\.\d{4} +[+-]\d\.\d{4} +\d of 2", lines)
     assert report.read_text().count("<section") == 3
     plain = command.json(*limits)
     assert plain["positions"] == 40
