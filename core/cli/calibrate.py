@@ -82,7 +82,7 @@ def command(
     a and b are polynomials of a measure of the position. All are graded on games that they were not fitted to, beside
     the evaluation as given.
     """
-    from glem.core.files.atomic import atomic_path
+    from glem.core.files.atomic import write_text
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.functions import calibrate
@@ -107,13 +107,11 @@ def command(
         progress=display_progress(),
     )
     if code is not None:
-        with atomic_path(code) as temporary:
-            temporary.write_text(collection.found.source(), encoding="utf-8")
+        write_text(code, collection.found.source())
     if report is not None:
-        from glem.core.report.page import write_page
         from glem.core.report.pages.calibration import render_calibration
 
-        write_page(render_calibration(collection, game_title=game.title), report)
+        write_text(report, render_calibration(collection, game_title=game.title))
     wrote = [f"wrote {path}" for path in (output, code, report) if path is not None]
     print_result(_as_json(collection), (*_told(collection, is_asked=model is not None), *wrote))
 

@@ -3,7 +3,9 @@
 Names in data are shown, never obeyed: control characters become escapes.
 """
 
+import codecs
 import contextlib
+import io
 import json
 import logging
 import math
@@ -20,6 +22,8 @@ from glem.core.tasks.tables import Table
 
 _SCHEMA_VERSION = 1
 _STANDARD_OUTPUT = "standard output"
+_SPELT_OUT = "glem spelt out"
+_PLAIN = {"±": "+/-", "−": "-", "–": "-", "²": "^2", "½": "1/2", "“": '"', "”": '"', "…": "..."}
 _QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
 
 # All of C0, C1 and half a surrogate but tab and newline; letters that change the direction of writing hide what
@@ -36,6 +40,9 @@ def printable(text: str) -> str:
 
 class _Printable:
     """A text stream that writes :func:`printable` text."""
+
+    buffer = None
+    """Not the stream's, into which click writes by itself where the encoding is ASCII."""
 
     def __init__(self, stream: Any, name: str) -> None:
         self.stream = stream
@@ -63,10 +70,23 @@ def raw(stream: Any) -> Any:
     return stream.stream if isinstance(stream, _Printable) else stream
 
 
+def _spelt_out(error: UnicodeError) -> tuple[str, int]:
+    """Write signs that an output has no bytes for in others, or as escapes."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = "".join(_PLAIN.get(sign, sign) for sign in error.object[error.start : error.end])
+    return text.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+
+codecs.register_error(_SPELT_OUT, _spelt_out)
+
+
 @contextlib.contextmanager
 def printable_output() -> Iterator[None]:
-    """Let all that is printed meanwhile, on standard output and standard error, be :func:`printable`."""
+    """Let all that is printed meanwhile, on standard output and standard error, be :func:`printable` and have bytes."""
     before = sys.stdout, sys.stderr
+    for stream in before:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_SPELT_OUT)
     sys.stdout = _Printable(sys.stdout, _STANDARD_OUTPUT)
     sys.stderr = _Printable(sys.stderr, "standard error")
     try:
@@ -218,7 +238,10 @@ def print_json(value: Mapping[str, Any]) -> None:
         names.append(context.info_name or "")
         context = context.parent
     schema = "-".join(["glem", *reversed(names)])
-    click.echo(json.dumps({"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}, indent=2, ensure_ascii=False))
+    document = {"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}
+    # Escapes of JSON's own for what has no bytes, or would be shown in others.
+    text = json.dumps(document, indent=2, ensure_ascii="utf" not in (sys.stdout.encoding or "utf").lower())
+    click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 Told = Iterable[str | Table]
@@ -236,9 +259,9 @@ def print_result(data: Mapping[str, Any], told: Told) -> None:
 def print_with_page(data: Mapping[str, Any], told: Told, page: str, report: str | None) -> None:
     """Write the page, if there is to be a report, and print what was found."""
     if report is not None:
-        from glem.core.report.page import write_page
+        from glem.core.files.atomic import write_text
 
-        write_page(page, report)
+        write_text(report, page)
         told = (*told, f"wrote {report}")
     print_result(data, told)
 

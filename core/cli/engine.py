@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glem.core.cli import options
-from glem.core.cli.display import raw
 from glem.core.cli.options import playing
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     Every game has gtp; games may have further protocols, such as the one of their graphical boards. The limits hold
     for each move, besides the clock that the other side keeps; without any, a move takes a few seconds.
     """
-    import io
     import os
     import signal
     import sys
@@ -63,10 +61,6 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     protocol = protocols[name]
     if not protocol.prepares:
         engine.prepare()
-
-    if isinstance(raw(sys.stdout), io.TextIOWrapper):
-        # What others sent comes back in answers, whatever it was.
-        raw(sys.stdout).reconfigure(errors="backslashreplace")
 
     def write(line: str) -> None:
         sys.stdout.write(f"{line}\n")

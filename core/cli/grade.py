@@ -134,10 +134,10 @@ def command(
     if written is not None and write_positions is not None:
         written.write(write_positions)
     if report is not None:
-        from glem.core.report.page import write_page
+        from glem.core.files.atomic import write_text
         from glem.core.report.pages.grading import render_grading
 
-        write_page(render_grading(found, game_title=game.title), report)
+        write_text(report, render_grading(found, game_title=game.title))
     notes = (f"note: {remark}" for remark in (*found.grading.notes, *found.remarks))
     wrote = (f"wrote {path}" for path in (write_positions, report) if path is not None)
     print_result(_as_json(found), itertools.chain(_grades(found, groupings), notes, wrote))

@@ -57,7 +57,7 @@ def command(positions: str, output: str, size: int, sample: int, seed: int, jobs
     from glem.core.discovery.candidates import draw_sample
     from glem.core.discovery.pattern_design import DesignPlan, design_patterns
     from glem.core.features.learning import load_learning
-    from glem.core.files.atomic import atomic_path
+    from glem.core.files.atomic import write_text
     from glem.core.positions.files import read_positions
 
     check_outputs(output)
@@ -83,8 +83,7 @@ def command(positions: str, output: str, size: int, sample: int, seed: int, jobs
         for name, members, instances, gain, left in (each.values() for each in result)
     ]
     lines = [f"{name}: {members}" for name, members, *_ in rows] + [f"# {line}".rstrip() for line in boards]
-    with atomic_path(output) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", "utf-8")
+    write_text(output, "\n".join(lines) + "\n")
     table = Table(
         f"Patterns of {len(drawn):,} positions, and what they explain of held-out labels",
         ("pattern", "features", "instances", "explains", "left"),

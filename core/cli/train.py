@@ -61,9 +61,9 @@ def command(
 
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.features.learning import load_learning
+    from glem.core.files.atomic import write_text
     from glem.core.labelling.training import BEST, TrainingSettings, train_generations
     from glem.core.positions.reading import read_all_records
-    from glem.core.report.page import write_page
     from glem.core.report.pages.training import generation_table, render_training
 
     learning = load_learning(game_name)
@@ -86,6 +86,6 @@ def command(
     )
     if done:
         page = render_training(done, LinearEvaluation.load(best) if best.exists() else None)
-        write_page(page, Path(output) / "report.html")
+        write_text(Path(output) / "report.html", page)
     generations_found = [attrs.asdict(each) for each in done]
     print_result({"output": output, "generations": generations_found}, (generation_table(done), reached))

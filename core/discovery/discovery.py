@@ -26,7 +26,7 @@ from glem.core.errors import BadInputError, __version__, reading
 from glem.core.evaluation.named import load_value
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
-from glem.core.files.atomic import atomic_path, check_writable
+from glem.core.files.atomic import check_writable, write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, ErrorSums, calibration_bins
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks, values_of
@@ -201,9 +201,8 @@ class _Run:
             remove_work(self.work)
             raise
         candidates.configurations.save(arrays)
-        with atomic_path(counts) as temporary:
-            facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
-            temporary.write_text(json.dumps(facts))
+        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
+        write_text(counts, json.dumps(facts))
         return candidates
 
     def fitted(self, name: str, terms: Terms, provenance: Mapping[str, str]) -> Training:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import Floats, ResultDistribution, result_distribution
-from glem.core.files.atomic import atomic_path
+from glem.core.files.atomic import write_text
 
 BAN = "Ban"
 """Names Ban's model among those of a file; the others are named by their measures."""
@@ -245,8 +245,7 @@ class ResultModels:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, atomically."""
         text = json.dumps({"glem": "calibration", "version": _VERSION, **attrs.asdict(self)}, indent=2)
-        with atomic_path(path) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_text(path, text + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ResultModels:

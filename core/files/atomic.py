@@ -94,6 +94,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as a file in UTF-8, atomically; bytes of a file's name that are no text become escapes."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
 @contextlib.contextmanager
 def temporary_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give an empty folder beside ``path``, removed with all that is in it when the block ends.

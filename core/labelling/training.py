@@ -29,7 +29,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
 from glem.core.evaluation.named import NO_EVALUATION, load_value
 from glem.core.features.learning import Learning
-from glem.core.files.atomic import atomic_path
+from glem.core.files.atomic import write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import ErrorSums
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -291,9 +291,8 @@ class _Training:
         )  # fmt: skip
         if is_best:
             evaluation.save(self.folder / BEST)
-        with atomic_path(self.folder / _RESULTS) as temporary:
-            told = [attrs.asdict(each, value_serializer=_json_value) for each in [*self.done, found]]
-            temporary.write_text(json.dumps(told, indent=1, allow_nan=False) + "\n")
+        told = [attrs.asdict(each, value_serializer=_json_value) for each in [*self.done, found]]
+        write_text(self.folder / _RESULTS, json.dumps(told, indent=1, allow_nan=False) + "\n")
         self.done.append(found)
 
     def _wanted(self, number: int) -> int:
@@ -340,8 +339,8 @@ class _Training:
         else:
             given = self._chosen(positions_of_records(self.learning.game, records).merge_duplicates(), number)
         plies = np.concatenate([plies_of_games(self.learning.game, part) for part in records])
-        with atomic_path(self._file("given", number, ".json")) as temporary:
-            temporary.write_text(json.dumps([len(plies), len(given), int(np.median(plies))]))
+        facts = [len(plies), len(given), int(np.median(plies))]
+        write_text(self._file("given", number, ".json"), json.dumps(facts))
         if not self._is_searched(number):
             write_positions(target, given)
             return

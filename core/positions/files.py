@@ -153,8 +153,9 @@ class PositionWriter:
             )
             # Stubs of pyarrow know no list of columns here.
             with_dictionary: Any = [name for name in schema.names if name in _DICTIONARY_COLUMNS and self._packed]
+            # Not by its name, which for pyarrow must be text.
             self._file = pq.ParquetWriter(
-                self._temporary,
+                self._stack.enter_context(self._temporary.open("wb")),
                 schema,
                 compression="zstd" if self._packed else "none",
                 compression_level=1 if self._packed else None,

@@ -12,11 +12,10 @@ from glem.core.discovery.discovery import CONFIGURATIONS, PATTERNS, Discovery
 from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
-from glem.core.files.atomic import atomic_path
+from glem.core.files.atomic import write_text
 from glem.core.fitting.fitters import FitResult
 from glem.core.positions.positions import Positions
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
-from glem.core.report.page import write_page
 from glem.core.report.pages.discovery import render
 from glem.core.tasks.counts import counted
 
@@ -235,9 +234,8 @@ def _corners(learning: Learning) -> str:
 def write_discovery(found: Discovery, folder: Path) -> DiscoveryReport:
     """Write ``report.html`` and ``discovery.json``, the same as data, into the folder of a discovery."""
     report = discovery_report(found)
-    write_page(render(report), folder / "report.html")
-    with atomic_path(folder / "discovery.json") as temporary:
-        temporary.write_text(json.dumps(to_json(report), indent=1, sort_keys=True))
+    write_text(folder / "report.html", render(report))
+    write_text(folder / "discovery.json", json.dumps(to_json(report), indent=1, sort_keys=True))
     return report
 
 

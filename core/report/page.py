@@ -2,24 +2,16 @@
 
 import base64
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from xml.etree.ElementTree import Element
 
-from glem.core.files.atomic import atomic_path
 from glem.core.report.charts import calibration_chart
 from glem.core.report.data import Calibration
 from glem.core.report.markup import Child, aligned, data_table, document, element, whole
 
 # Nothing may be fetched and no other script may run, whatever a name in a stranger's file says.
 _POLICY = "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data:"
-
-
-def write_page(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a page as a file, which replaces an older one only when it is whole."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def section(name: str, title: str, *children: Child) -> Element:

@@ -78,7 +78,7 @@ class Journal:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Add a piece of work; it is on the disk when this returns."""
-        self._write(f"{_text(record)}\n".encode())
+        self._write(_line(record))
 
     def _write(self, line: bytes) -> None:
         with writing(self.path):
@@ -143,13 +143,18 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+def _line(value: Any) -> bytes:
+    # What is no text in the name of a file becomes an escape of JSON.
+    return f"{_text(value)}\n".encode(errors="backslashreplace")
+
+
 def _digest(settings: Any) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _header_line(kind: str, settings: Any) -> bytes:
     header = {"format": f"glem {kind}", "version": VERSION, "sha256": _digest(settings), "settings": settings}
-    return f"{_text(header)}\n".encode()
+    return _line(header)
 
 
 def _read_header(path: Path, kind: str, file: IO[bytes]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import TEMPORARY, atomic_path, clear_temporaries, lock, temporary_name
+from glem.core.files.atomic import TEMPORARY, clear_temporaries, lock, temporary_name, write_text
 
 _MARK = "work.json"
 _LOCK = "lock"
@@ -175,8 +175,7 @@ def claim_folder(
             f"{folder} holds {others[0]}, but no {mark} that tells how it came about: it may not be glem's and is not "
             "touched; move it away or name another place"
         )
-    with atomic_path(note) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(note, text)
 
 
 def remove_work(folder: Path) -> None:

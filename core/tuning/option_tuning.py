@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from attrs import define
 
-from glem.core.files.atomic import atomic_path
+from glem.core.files.atomic import write_text
 from glem.core.game.game import Game
 from glem.core.grading.comparison import Comparison
 from glem.core.players.spec import PlayerSpec
@@ -86,8 +86,7 @@ class OptionsTuning:
         """Write :data:`RESULT` and :data:`OPTIONS` into a folder."""
         text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
         for name, content in ((RESULT, text), (OPTIONS, "\n".join(self.setoption_lines()) + "\n")):
-            with atomic_path(folder / name) as temporary:
-                temporary.write_text(content, encoding="utf-8")
+            write_text(folder / name, content)
 
     def to_json(self) -> dict[str, Any]:
         """All figures as JSON values."""

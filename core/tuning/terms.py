@@ -15,7 +15,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
-from glem.core.files.atomic import atomic_path
+from glem.core.files.atomic import write_text
 
 Weights = NDArray[np.float64]
 """float64 [K, 2]: of each coefficient the weight in the middlegame, phase 1, and the one in the endgame, phase 0; where
@@ -175,8 +175,7 @@ class Terms:
             brackets = "[]" if Path(path).suffix.lower() == ".rs" else "{}"
             parts = (_parts(name, value, brackets, digits) for name, value in values.items())
             text = "".join(pattern.format(**each) + "\n" for each in parts)
-        with atomic_path(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(path, text)
 
 
 def checked_template(path: str | os.PathLike[str], template: str | None) -> str | None:

@@ -30,8 +30,8 @@ Name                   Meaning                                          Was
 =====================  ===============================================  ==================================
 
 Metavars: EVALUATION is an evaluation file or ``default``, PLAYER the text of a player, FILE and FOLDER are paths,
-NAME is one of a list, SHARE is from 0 to 1, RULE selects positions. As an argument, a FILE that is read may be a pipe,
-and ``-`` is standard input.
+NAME is one of a list, SHARE is from 0 to 1, RULE selects positions. A FILE that is read may be a pipe where it is
+an argument, and ``-`` is standard input.
 
 Old names work for one version, with a notice on standard error: ``was=("--old",)`` of :func:`option` is all it takes.
 """

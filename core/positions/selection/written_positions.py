@@ -1,13 +1,14 @@
 """Selected positions as a CSV file, for programs that are to score them."""
 
 import csv
+import io
 import os
 import re
 
 from attrs import define, field
 
 from glem.core.compiling.columns import position_at
-from glem.core.files.atomic import atomic_path
+from glem.core.files.atomic import write_text
 from glem.core.game.game import Game
 from glem.core.positions.positions import Positions
 
@@ -49,7 +50,8 @@ class PositionTable:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file: source (:mod:`glem.core.files.names`), game, ply, position, result for the side to move."""
-        with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(_HEADER)
-            lines.writerows(self._lines)
+        file = io.StringIO()
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(_HEADER)
+        lines.writerows(self._lines)
+        write_text(path, file.getvalue())

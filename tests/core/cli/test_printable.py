@@ -1,6 +1,7 @@
 """Names in data as commands print them: shown with all their signs, never obeyed by a terminal."""
 
 import io
+import json
 import sys
 import unicodedata
 from pathlib import Path
@@ -53,6 +54,20 @@ def test_a_name_with_markup_in_tables_and_json(capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out
     assert printed.count(SHOWN) == 3
     assert not {"\x1b", "\x9b", "\x07", "\r"} & set(printed)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "cp1251"])
+def test_what_an_output_has_no_bytes_for_is_spelt_out(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    told = {"name": "Hervé ± ♟\x9b\u202e", "grade": "0.5 ± 0.1"}
+    with printable_output():
+        print_json(told)
+        size = stream.tell()
+        print_told([told["grade"], Table("Grades ±", ["name", "grade"], [list(told.values())])])
+    written = stream.buffer.getvalue()  # type: ignore[attr-defined]
+    assert json.loads(written[:size].decode(encoding)).items() >= told.items()
+    assert ("0.5 +/- 0.1" if encoding == "ascii" else "0.5 ± 0.1") in written[size:].decode(encoding)
 
 
 def test_an_error_with_a_name_in_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A reader never sees half a file."""
 
+import os
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 from glem.core.errors import BadInputError
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
-from glem.core.files.atomic import atomic_path, check_writable, clear_temporaries, temporary_folder
+from glem.core.files.atomic import atomic_path, check_writable, clear_temporaries, temporary_folder, write_text
 from glem.core.positions.files import write_positions
-from glem.core.tasks.journal import Journal
+from glem.core.tasks.journal import Journal, read_journal
 from tests.killed_programs import program_at_work
 
 
@@ -38,25 +39,31 @@ def test_an_error_keeps_the_old_file(tmp_path: Path, error: type[BaseException])
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def write_text(path: Path, text: str) -> None:
-    with atomic_path(path) as temporary:
-        temporary.write_text(text)
-
-
 def _append(path: Path) -> None:
-    with Journal(path, "work", {"a": 1}) as journal:
-        journal.append({"text": "x" * 100_000})
+    with Journal(path, "work", {"a": str(path)}) as journal:
+        journal.append({"name": str(path), "text": "x" * 100_000})
+    assert next(read_journal(path, "work")[1])["name"] == str(path)
 
 
-@pytest.mark.parametrize(
+WRITERS = pytest.mark.parametrize(
     ("name", "write"),
     [
-        ("a.txt", lambda path: write_text(path, "x" * 100_000)),
-        ("a.npz", lambda path: ArchiveFormat("glem a", 1, ()).write(path, {}, {"a": np.arange(100_000)})),
+        ("a.txt", lambda path: write_text(path, f"{path}" * 10_000)),
+        ("a.npz", lambda path: ArchiveFormat("glem a", 1, ()).write(path, {"a": str(path)}, {"a": np.arange(100_000)})),
         ("a.parquet", lambda path: write_positions(path, load_learning("othello").sample())),
         ("a.jsonl", _append),
     ],
 )
+
+
+@WRITERS
+def test_a_name_that_is_no_text_is_written_to(tmp_path: Path, name: str, write: Callable[[Path], None]) -> None:
+    path = tmp_path / os.fsdecode(b"\xff" + name.encode())
+    write(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@WRITERS
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path, name: str, write: Callable[[Path], None]) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
@@ -81,7 +88,7 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
 _WRITE = """
 import sys, time
 from pathlib import Path
-from glem.core.files.atomic import atomic_path, temporary_folder
+from glem.core.files.atomic import atomic_path, temporary_folder, write_text
 target = Path(sys.argv[1])
 with atomic_path(target) as temporary, temporary_folder(target) as folder:
     temporary.write_text("half")

@@ -20,6 +20,7 @@ import matplotlib
 import numpy as np
 import pytest
 
+from glem.core.files.atomic import write_text
 from glem.core.game.game import BoardLayout
 from glem.core.report.boards import glyphs_for
 from glem.core.report.data import (
@@ -34,7 +35,6 @@ from glem.core.report.data import (
     to_json,
 )
 from glem.core.report.markup import aligned, legible, number, signed
-from glem.core.report.page import write_page
 from glem.core.report.pages.discovery import render
 
 ROOT = Path(__file__).parents[3]
@@ -340,8 +340,8 @@ def test_equal_reports_give_equal_files(tmp_path: Path, example_text: str) -> No
     # Another process with another hash seed: sets and dictionaries must not show through.
     target = tmp_path / "report.html"
     program = (
-        "import sys; from tests.core.report.test_report import example_report, render, write_page; "
-        "write_page(render(example_report()), sys.argv[1])"
+        "import sys; from tests.core.report.test_report import example_report, render, write_text; "
+        "write_text(sys.argv[1], render(example_report()))"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     subprocess.run([sys.executable, "-c", program, str(target)], check=True, env=environment, cwd=ROOT)
@@ -365,10 +365,10 @@ def test_importing_the_report_does_not_load_matplotlib() -> None:
 
 def test_an_error_leaves_the_older_file(tmp_path: Path) -> None:
     target = tmp_path / "report.html"
-    write_page(render(bare_report()), target)
+    write_text(target, render(bare_report()))
     older = target.read_bytes()
     with pytest.raises(TypeError):
-        write_page(3, target)  # type: ignore[arg-type]
+        write_text(target, 3)  # type: ignore[arg-type]
     assert target.read_bytes() == older
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from glem.core.files.atomic import write_text
 from glem.core.report.markup import signed
-from glem.core.report.page import write_page
 from glem.core.report.pages.discovery import render
 from tests.core.report.test_report import HOSTILE, example_report, filled_report
 
@@ -109,7 +109,7 @@ def measure(browser: str, folder: Path, dark: bool) -> tuple[list[dict[str, obje
     "dark", [pytest.param(False, id="light"), pytest.param(True, id="dark", marks=pytest.mark.repeats)]
 )
 def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) -> None:
-    write_page(render(example_report()), tmp_path / "report.html")
+    write_text(tmp_path / "report.html", render(example_report()))
     measured, messages = measure(browser, tmp_path, dark)
     # The measuring page's own message shows that messages are seen at all.
     assert len(messages) == 1
@@ -130,7 +130,7 @@ def test_opens_quietly_at_both_widths(browser: str, tmp_path: Path, dark: bool) 
 @pytest.mark.slow
 def test_tables_are_sorted_and_phases_chosen(browser: str, tmp_path: Path) -> None:
     report = example_report()
-    write_page(render(report), tmp_path / "report.html")
+    write_text(tmp_path / "report.html", render(report))
     for one in measure(browser, tmp_path, dark=False)[0]:
         orders: Any = one["orders"]
         errors = sorted((report.errors.overall(name) for name in report.errors.models), reverse=True)
@@ -155,7 +155,7 @@ def test_tables_are_sorted_and_phases_chosen(browser: str, tmp_path: Path) -> No
 @pytest.mark.repeats  # starts a browser; the markup is in test_report
 @pytest.mark.slow
 def test_hostile_names_neither_run_nor_widen_the_page(browser: str, tmp_path: Path) -> None:
-    write_page(render(filled_report("".join(HOSTILE))), tmp_path / "report.html")
+    write_text(tmp_path / "report.html", render(filled_report("".join(HOSTILE))))
     measured, messages = measure(browser, tmp_path, dark=False)
     assert len(messages) == 1
     assert all(one["needed"] == one["width"] for one in measured)
