@@ -20,6 +20,7 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 T = TypeVar("T")
+_SHOWN = 40
 _LONGEST_DESCRIPTION = 1 << 26
 
 
@@ -75,9 +76,11 @@ def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
         candidates = [known for known in candidates or formats.values() if known.recognizes(head)]
     if len(candidates) == 1:
         return candidates[0]
+    names = ", ".join(dict.fromkeys(known.name for known in formats.values())) or "none"
+    first = next(filter(None, map(str.strip, head.decode("utf-8", "replace").splitlines())), "")
     raise BadInputError(
-        f"{path}: neither its name nor its first bytes tell which format of {kind} it has; "
-        f"name one of: {', '.join(dict.fromkeys(known.name for known in formats.values())) or 'none'}"
+        f"{path}: neither its name nor its first line, {first[:_SHOWN]!a}, tells which format of {kind} it has; "
+        f"name one with --format: {names}"
     )
 
 

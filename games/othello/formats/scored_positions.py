@@ -2,10 +2,9 @@
 
 Squares are a1, b1, ... h8: ``X x * B b #`` black, ``O o W w 0`` white, ``- . _`` empty. Behind them the side to move,
 ``X`` or ``O`` (also ``B``, ``W``), perhaps a semicolon, and the score from the side to move's view. Where the side is
-missing, ``X`` is to move.
+missing, ``X`` is to move. Other lines are read as :mod:`~glem.games.othello.formats.free_text` has it.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,19 @@ import numpy as np
 
 from glem.core.compiling import characters as char
 from glem.core.compiling.kernels import kernel
+from glem.core.errors import BadInputError
 from glem.core.files.packed import LineBlock, line_blocks
 from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
 from glem.core.positions.text_fields import ABSENT, BAD, Spans, TableFormat, lines_of, not_empty, skip_blanks
 from glem.core.positions.validation import BadRecords
+from glem.games.othello.formats.free_text import first_position, parse_scored_position
 
 _GOOD, _BLANK, _NO_BOARD, _NO_SIDE = 0, 1, 2, 3
 _EMPTY, _BLACK, _WHITE, _OTHER = 0, 1, 2, 255
 TABLE = TableFormat(
     {"position": ("obf", "position", "board"), "score": ("score", "value", "label")}, required=("position", "score")
 )
-_FIRST_BOARD = re.compile(rb"\s*[-._XxOo*BbWw#0]{64}[ \t]*[XxOo*BbWw]?[ \t,;]*[+-]?\d")
 
 
 _CONTENT = char.classes((b"Xx*Bb#", _BLACK), (b"OoWw0", _WHITE), (b"-._", _EMPTY), other=_OTHER)
@@ -35,7 +35,8 @@ _SIDE = char.classes((b"Xx*Bb", _BLACK), (b"OoWw", _WHITE), other=_OTHER)
 
 def recognizes_lines(head: bytes) -> bool:
     """Whether the first bytes of a file look like lines of positions."""
-    return _FIRST_BOARD.match(head) is not None
+    first = first_position(head)
+    return first is not None and not first.is_obf
 
 
 @kernel
@@ -97,19 +98,34 @@ def _check_lines(
     score, score_state = scores.numbers()
     low, high = game.score_bounds
     blank = lines_of(block).is_blank()
+    problems, remark = dict[int, str](), ""
+    for row in np.flatnonzero((state > _BLANK) | ((score_state == BAD) & (scores is rest))).tolist():
+        try:
+            one = parse_scored_position(boards.text(row))
+        except BadInputError as error:
+            problems[row] = str(error)
+            continue
+        if scores is rest and one is None:
+            blank[row] = True
+        elif one is None or (scores is not rest and not np.isnan(one.score)):
+            problems[row] = f"{boards.excerpt(row)} is no position without a score"
+        else:
+            own[row], opponent[row] = one.position
+            remark = one.remark or remark
+            if scores is rest:
+                score[row], score_state[row] = one.score, ABSENT if np.isnan(one.score) else _GOOD
     bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}", skip_bad)
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
-    bad.mark(state == _NO_BOARD, lambda index: f"{rest.excerpt(index)} stands where X, O or - is needed (64 squares)")
-    bad.mark(state == _NO_SIDE, lambda index: f"{rest.excerpt(index)} stands where the side to move, X or O, should")
+    bad.mark(np.isin(np.arange(count), [*problems]), problems.__getitem__)
     if not unscored:
         bad.mark((score_state == ABSENT) & ~blank, lambda _: "there is no score")
-    bad.mark(score_state == BAD, lambda index: f"{scores.excerpt(index)} is no score")
+    bad.mark((score_state == BAD) & ~blank, lambda index: f"{scores.excerpt(index)} is no score")
     bad.mark(
         (score < low) | (score > high), lambda index: f"the score {score[index]:g} is not between {low} and {high}"
     )
-    problems = bad.problems(limit=count)
+    told = bad.problems(limit=count)
     good = ~bad.mask & ~blank
-    return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], problems)
+    return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], told, remark)
 
 
 def read_position_lines(

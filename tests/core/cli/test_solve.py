@@ -63,8 +63,10 @@ def test_positions_without_scores(run, tmp_path: Path):
 
 def test_the_format_can_be_named(run, tmp_path: Path):
     file = tmp_path / "ends"
+    file.write_text("odd")
+    assert "name one with --format: obf, positions, table" in run(file, status=2)
     file.write_text(f"{LAST}\n\n{LAST} 14\n{LAST};\n")
-    assert "name one of: obf, positions, table" in run(file, status=2)
+    assert "0 of 1 scores differ" in run(file, "--check", "--workers", "1")
     assert "0 of 1 scores differ" in run(file, "--format", "positions", "--check", "--workers", "1")
     assert "there is no format 'odd'" in run(file, "--format", "odd", status=2)
 

@@ -171,20 +171,21 @@ def _board(text: str) -> tuple[int, int, str]:
 def right_positions(content: bytes, found: Any) -> bool:
     expected = []
     for line in _lines(content):
-        if line.strip(" \t\r,;"):
-            own, opponent, rest = _board(line)
-            expected.append((own, opponent, _number(rest.strip(" \t\r,;"))))
+        text = line.strip(" \t\r,;")
+        if text and text[0] != "%":
+            own, opponent, rest = _board(text)
+            expected.append((own, opponent, _number(re.sub(r"\s[#%].*", "", rest).strip(" \t\r,;"))))
     return _same(found, expected)
 
 
 def right_obf(content: bytes, found: Any) -> bool:
     expected = []
     for line in _lines(content):
-        if line.strip() and not line.lstrip().startswith("%"):
-            board, *entries = line.split(";")
-            own, opponent, _ = _board("".join(board.split()))
-            scores = [float(entry.split(":")[1]) for entry in entries if entry.strip()]
-            if scores:
+        text = line.strip(" \t\r,")
+        if text and not text.startswith("%"):
+            own, opponent, rest = _board(text)
+            scores = [float(score) for score in re.findall(r":\s*([+-]?[\d.]+)", rest)] or [_number(rest.strip("; "))]
+            if not math.isnan(max(scores)):
                 expected.append((own, opponent, float(np.float32(max(scores)))))
     return _same(found, expected)
 

@@ -141,7 +141,7 @@ def test_bad_arguments(othello: Game, tmp_path: Path) -> None:
 def test_a_file_of_no_known_format(othello: Game, tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_text("Dear diary\n")
-    with pytest.raises(BadInputError, match="neither its name nor its first bytes"):
+    with pytest.raises(BadInputError, match="neither its name nor its first line"):
         list(read_records(othello, path))
     (chunk,) = read_records(othello, path, skip_bad=True)
     assert (len(chunk), chunk.skipped, len(chunk.problems)) == (0, 1, 1)
