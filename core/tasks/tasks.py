@@ -8,11 +8,13 @@ takes which task, and whether one of them dies on the way.
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Generic, TypeVar
@@ -101,8 +103,8 @@ class LocalWorkers(ProcessPoolExecutor):
         context = _Spawning()
         worker_end, self._lifeline = context.Pipe(duplex=False)
         initial = (worker_end, os.environ.get(_SAFE_PATH))
-        # Its locks start the process that tidies up after them.
         with _importing_nothing_from_here():
+            _start_quiet_tracker()
             super().__init__(workers, mp_context=context, initializer=_begin_worker, initargs=initial)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -112,6 +114,16 @@ class LocalWorkers(ProcessPoolExecutor):
         super().shutdown(wait=wait, cancel_futures=cancel_futures)
         if wait:
             self._lifeline.close()
+
+
+def _start_quiet_tracker() -> None:
+    """Start the process that removes what killed ones leave, unless it runs; else it would say so on the screen."""
+    silence = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(silence)
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(silence)
 
 
 @contextlib.contextmanager

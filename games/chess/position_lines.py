@@ -8,13 +8,15 @@ of an EPD operation. Blanks, ``| ; , [ ] ( ) { }`` and quotes stand between fiel
 ``FEN [0.5]``, ``FEN [0.5] -35``          the first field behind the FEN
 ``FEN | -35 | 0.5``, ``FEN;1-0``          the last field
 ``1-0 FEN``                               the field before it
+``fen FEN``, ``result 1``, ``e``          lines of :mod:`~glem.games.chess.plain_records`
 ========================================= ================================================
 
 Which field it is, and whether numbers run from 0 to 1 or from -1 to 1, is found by the first lines of each file: the
 field that is a result in most of them, a text like ``1-0`` before a number. A number that is the same in all of them is
-none, nor are the operands of EPD's own operations, such as ``hmvc`` and ``dm``. Texts are White's results. Numbers may
-be White's or the mover's: where Black is to move and one side is ahead by a piece, White's results go with White's
-material, the mover's against it. Tables (CSV, TSV, Parquet) have a header and such columns.
+none, nor are the operands of EPD's own operations, such as ``hmvc`` and ``dm``. Texts are White's results. Numbers, and
+``w``, ``d`` and ``l`` for won, drawn and lost, may be White's or the mover's: where Black is to move and one side is
+ahead by a piece, White's results go with White's material, the mover's against it. Tables (CSV, TSV, Parquet) have a
+header and such columns.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, evolve
@@ -41,6 +43,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
 from glem.core.positions.text_fields import Spans, TableFormat, lines_of, not_empty, number_at
 from glem.core.positions.validation import BadRecords
+from glem.games.chess import plain_records
 from glem.games.chess.fen import GOOD, REASONS, SEPARATORS, field_end, read_fen, skip_separators
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text, score_of_result
 from glem.games.chess.rules.position import Position
@@ -67,6 +70,8 @@ _AHEAD = 3
 _SURE = 3
 """Standard errors by which one view must fit better than the other."""
 _HEAD_LINES = 20
+_LETTERS = b"ldw"
+_HALVES = char.places(_LETTERS, _LETTERS.upper())
 _FIELD = re.compile(rb"[^" + re.escape(SEPARATORS) + rb"]+")
 _FEN = re.compile(
     rb"(?:[1-8PNBRQKpnbrqk~]+/){7}[1-8PNBRQKpnbrqk~]+[ \t]+[wb][ \t]+(?:-|[A-Ka-kQq]{1,4})[ \t]+(?:-|[a-h][1-8])"
@@ -115,6 +120,9 @@ class Custom:
         return f"result: {_part_at(self.place, self.operation)}{self.how}"
 
 
+_PLAIN = Custom(_COLUMN, b"result", -1, MOVER, ", -1 to 1, the mover's as in all such records")
+
+
 def _part_at(place: int, name: bytes) -> str:
     if place in (_OPERAND, _COLUMN):
         return f"{'operation' if place == _OPERAND else 'column'} {name.decode('ascii', 'replace')}"
@@ -126,6 +134,9 @@ def _value_at(data: Any, at: int, end: int) -> tuple[float, int]:
     length, score = result_text(data, at)
     if score != UNKNOWN_RESULT and at + length == end:
         return float(score), _TEXT
+    halves = _HALVES[data[at]]
+    if halves >= 0 and end - at == 1:
+        return halves / 2, _NUMBER
     value, behind = number_at(data, at, end)
     if behind == end and end > at and (value == 0.0 or value == 0.5 or abs(value) == 1.0):
         return value, _NUMBER
@@ -253,6 +264,8 @@ def _result_of(field: bytes) -> tuple[int, float] | None:
     """Kind and value of a field; None where it is no result."""
     if re.fullmatch(rb"[+-]?(?:1(?:\.0*)?|0?\.50*|0(?:\.0*)?)", field):
         return _NUMBER, float(field) + 0.0
+    if len(field) == 1 and field.lower() in _LETTERS:
+        return _NUMBER, _LETTERS.index(field.lower()) / 2
     score = score_of_result(field.decode("utf-8", "replace"))
     return None if np.isnan(score) else (_TEXT, score)
 
@@ -372,19 +385,30 @@ def _custom_of(game: Game, lines: Spans, columns: Mapping[str, Spans], view: str
     return _with_scale_and_view(_Read.of(game, lines.some(first), column, custom), custom, view)
 
 
-def _blocks(path: Path, lines: int, max_bytes: int) -> Iterator[tuple[LineBlock, Spans, Mapping[str, Spans]]]:
-    """Read the lines of a file, the spans of their positions, and columns that may be their results."""
-    suffix, head = bare_suffix(path), b""
-    if suffix != ".parquet":
-        first = next(iter(line_blocks(path, lines=1, max_bytes=max_bytes)), None)
-        head = b"" if first is None else first.text(0).encode()
-    if suffix == ".parquet" or TABLE.recognizes(head):
+class _Rows(NamedTuple):
+    """Some rows of a file: their texts, their line numbers, their positions, and columns that may be their results."""
+
+    block: LineBlock
+    numbers: NDArray[np.int64]
+    positions: Spans
+    columns: Mapping[str, Spans]
+
+
+def _blocks(path: Path, head: bytes, lines: int, max_bytes: int) -> Iterator[_Rows]:
+    if plain_records.recognizes(head):
+        for records in plain_records.record_blocks(path, lines=lines, max_bytes=max_bytes):
+            yield _Rows(records.rows, records.numbers, records.positions, {_PLAIN.operation.decode(): records.results})
+    elif bare_suffix(path) == ".parquet" or TABLE.recognizes(head):
         for table in TABLE.blocks(path, lines=lines, max_bytes=max_bytes):
             columns = {name: table.column(name) for name in table.columns if name in _RESULTS}
-            yield table.rows, table.column("position"), columns
-        return
-    for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
-        yield block, lines_of(block), {}
+            yield _Rows(table.rows, _numbers(table.rows), table.column("position"), columns)
+    else:
+        for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
+            yield _Rows(block, _numbers(block), lines_of(block), {})
+
+
+def _numbers(block: LineBlock) -> NDArray[np.int64]:
+    return block.first_number + np.arange(len(block.starts))
 
 
 def read_position_lines(
@@ -432,8 +456,13 @@ def read_position_lines(
 def _parts(
     game: Game, path: Path, skip_bad: bool, lines: int, max_bytes: int, view: str | None, unscored: bool
 ) -> Iterator[ScoredPositions]:
-    custom, is_text = None, bare_suffix(path) != ".parquet"
-    for block, positions, columns in _blocks(path, lines, max_bytes):
+    is_text = bare_suffix(path) != ".parquet"
+    head, custom = b"", None
+    if is_text and (first := next(iter(line_blocks(path, lines=1, max_bytes=max_bytes)), None)) is not None:
+        head = first.text(0).encode()
+    if plain_records.recognizes(head):
+        custom = _PLAIN if view is None else evolve(_PLAIN, view=view, how=f", -1 to 1, {view}'s as told")
+    for block, numbers, positions, columns in _blocks(path, head, lines, max_bytes):
         if custom is None:
             custom = _custom_of(game, positions, columns, view)
             if custom.place == _NOWHERE and not unscored:
@@ -451,7 +480,7 @@ def _parts(
         if columns:
             # Of a table, a row without a FEN is one that lacks it, unless the whole line is nothing.
             blank[blank] = [is_text and _is_nothing(block.text(row)) for row in np.flatnonzero(blank).tolist()]
-        bad = BadRecords(len(blank), partial(_place_of, path, block.first_number), skip_bad)
+        bad = BadRecords(len(blank), partial(_place_of, path, numbers), skip_bad)
         rest = positions.behind(found.at)
         for state, reason in REASONS.items():
             bad.mark(found.state == state, partial(_excerpt_in, reason, rest))
@@ -468,8 +497,8 @@ def _is_nothing(line: str) -> bool:
     return line.strip(" \r")[:1] in ("", "#", "%")
 
 
-def _place_of(path: Path, first_number: int, index: int) -> str:
-    return f"{path}:{first_number + index}"
+def _place_of(path: Path, numbers: NDArray[np.int64], index: int) -> str:
+    return f"{path}:{numbers[index]}"
 
 
 def _excerpt_in(text: str, spans: Spans, index: int) -> str:
@@ -478,7 +507,7 @@ def _excerpt_in(text: str, spans: Spans, index: int) -> str:
 
 def recognizes(head: bytes) -> bool:
     """Whether the first bytes of a file look like lines of positions with results, or a table of them."""
-    if TABLE.recognizes(head):
+    if TABLE.recognizes(head) or plain_records.recognizes(head):
         return True
     lines = [line for line in islice(head.split(b"\n"), _HEAD_LINES) if line.strip() and line[:1] not in b"#%"]
     whole = lines[:-1] if len(lines) > 1 and not head.endswith(b"\n") else lines

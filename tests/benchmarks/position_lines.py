@@ -21,6 +21,10 @@ _CUSTOMS: dict[str, Callable[[str, str], str]] = {
     "bars.epd": lambda fen, number: f"{fen} | 35 | {number}",
     "semicolon.epd": lambda fen, number: f"{fen};{_TEXTS[number]}",
     "first.epd": lambda fen, number: f"{_TEXTS[number]} {fen}",
+    "letters.epd": lambda fen, number: f"{fen};{'ldw'[int(2 * float(number))]}",
+    "records.plain": lambda fen, number: (
+        f"fen {fen}\nmove e2e4\nscore 31\nply 7\nresult {2 * float(number) - 1:.0f}\ne"
+    ),
     "last.epd": lambda fen, number: f"{fen} {number}",
     "table.csv": lambda fen, number: f"{fen},{number}",
 }
@@ -48,9 +52,11 @@ def main(count: int) -> None:
         }
         pq.write_table(pa.table(columns), Path(folder) / "table.parquet")
         for path in sorted(Path(folder).iterdir()):
-            next(read_scored_positions(CHESS, path))  # compiles
+            # The positions are random, so nothing shows whose numbers are.
+            name = "positions-white" if path.suffix != ".plain" else "positions"
+            next(read_scored_positions(CHESS, path, format=name))  # compiles
             begin = time.process_time()
-            lines = sum(len(part.label) for part in read_scored_positions(CHESS, path))
+            lines = sum(len(part.label) for part in read_scored_positions(CHESS, path, format=name))
             seconds = time.process_time() - begin
             print(f"{path.name:16} {lines:10,} lines  {lines / seconds:12,.0f} a second")
 

@@ -29,6 +29,7 @@ from tests.oracles.chess_features import material
 
 RESULTS = {"1-0": 1, "1/2-1/2": 0, "0-1": -1}
 NUMBERS = {"1-0": "1.0", "1/2-1/2": "0.5", "0-1": "0.0"}
+LETTERS = {"1-0": "w", "1/2-1/2": "d", "0-1": "l"}
 _AHEAD = 3
 
 
@@ -61,10 +62,8 @@ def check(parts: list[ScoredPositions], games: list[tuple[str, str]]) -> None:
             assert label == RESULTS[result] * (1 if fen.split()[1] == "w" else -1)
 
 
-def mover_number(fen: str, result: str) -> str:
-    if fen.split()[1] == "w":
-        return NUMBERS[result]
-    return NUMBERS[{"1-0": "0-1", "0-1": "1-0"}.get(result, result)]
+def mover_result(fen: str, result: str) -> str:
+    return result if fen.split()[1] == "w" else {"1-0": "0-1", "0-1": "1-0"}.get(result, result)
 
 
 CUSTOMS: dict[str, tuple[Callable[[str, str], str], str]] = {
@@ -78,7 +77,7 @@ CUSTOMS: dict[str, tuple[Callable[[str, str], str], str]] = {
     "numbers before": (lambda fen, result: f"{NUMBERS[result]},{fen}", "the field before the FEN, 0 to 1, White's"),
     "minus one": (lambda fen, result: f"{fen} {RESULTS[result]:+d}", "field 1 behind the FEN, -1 to 1, White's"),
     "the mover's": (
-        lambda fen, result: f"{fen} [{mover_number(fen, result)}]",
+        lambda fen, result: f"{fen} [{NUMBERS[mover_result(fen, result)]}]",
         "field 1 behind the FEN, 0 to 1, the mo",
     ),
     "a standard operation of numbers": (
@@ -89,6 +88,18 @@ CUSTOMS: dict[str, tuple[Callable[[str, str], str], str]] = {
     "a constant number before a text": (lambda fen, result: f"{fen} | 1 | {result} | 0.5", "field 2 behind the FEN"),
     "numbers before a text": (lambda fen, result: f"{fen} | {len(fen) % 2} | {result}", "the last field"),
     "a constant number before a number": (lambda fen, result: f"{fen} [1] {NUMBERS[result]}", "the last field, 0 to 1"),
+    "letters": (
+        lambda fen, result: f"{fen} | {len(fen)} | {LETTERS[result]}",
+        "the last field, 0 to 1, White's",
+    ),
+    "the mover's letters": (
+        lambda fen, result: f"{fen};{LETTERS[mover_result(fen, result)].upper()};{len(fen)}",
+        "field 1 behind the FEN, 0 to 1, the mover's",
+    ),
+    "records": (
+        lambda fen, result: f"fen {fen}\nmove e2e4\nscore 31\nply 7\nresult {RESULTS[mover_result(fen, result)]}\ne",
+        "column result, -1 to 1, the mover's",
+    ),
     "people's halves": (lambda fen, result: f'{fen}, "{result.replace("1/2", "½")}"', "field 1 behind the FEN"),
 }
 
@@ -97,7 +108,8 @@ CUSTOMS: dict[str, tuple[Callable[[str, str], str], str]] = {
 def test_customs_are_found(custom: str, tmp_path: Path, games: list[tuple[str, str]]):
     write, told = CUSTOMS[custom]
     path = tmp_path / "lines.epd"
-    path.write_text("# a comment\n\n" + "".join(f"{write(fen, result)}\r\n" for fen, result in games), encoding="utf-8")
+    beginning = "" if custom == "records" else "# a comment\n\n"
+    path.write_text(beginning + "".join(f"{write(fen, result)}\r\n" for fen, result in games), encoding="utf-8")
     parts = read(path)
     check(parts, [(" ".join(fen.split()[:4]) if "operation" in told else fen, result) for fen, result in games])
     assert parts[0].remark.startswith(f"lines.epd: result: {told}")
@@ -118,6 +130,24 @@ def test_tables(suffix: str, tmp_path: Path, games: list[tuple[str, str]]):
         with open_(path, "wt") as file:
             file.write(text)
     check(read(path), games)
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 7, 1000])
+def test_records_of_lines_that_blocks_cut(chunk: int, tmp_path: Path, games: list[tuple[str, str]]):
+    fen, other = games[0][0], games[1][0]
+    records = (f"fen {fen}\nresult 1\ne", "fen nothing\nscore 3\nresult 0\ne", f"fen {fen}\ne", "result 1\ne")
+    torn = f"fen {other}\nscore 5\nfen {fen}\n" + "ply 1\n" * 9 + f"result -1\ne\n\nfen {other}\nresult 0.5"
+    path = tmp_path / "records.plain"
+    path.write_text("\n".join([*records, torn]))
+    with pytest.raises(BadInputError, match=r"records\.plain:4: 'nothing' stands where eight ranks"):
+        read(path)
+    parts = list(read_scored_positions(CHESS, path, skip_bad=True, chunk_positions=chunk))
+    assert np.concatenate([part.label for part in parts]).tolist() == [1, -1]
+    problems = [problem.split(":", 1)[1] for part in parts for problem in part.problems]
+    assert [problem.split(":")[0] for problem in problems] == ["4", "8", "10", "12", "27"]
+    assert problems[2] == "10: there is no FEN"
+    for name, label in (("positions-mover", 1), ("positions-white", 1 if fen.split()[1] == "w" else -1)):
+        assert read(path, name, skip_bad=True)[0].label[0] == label
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
