@@ -3,12 +3,13 @@
 A player's text is ``uci:PROGRAM``, then limits and options, as in ``uci:/usr/games/stockfish,nodes=1000,Hash=16``. What
 all programs share (:mod:`glem.core.players.programs`) says what ``folder`` and ``timeout`` are and what failures cost;
 every other name is a UCI option of the engine, and ``option.NAME`` is one as well, should its name be that of a limit.
-A position at which an engine fails twice has no score.
+A position at which an engine fails twice has no score; an engine that fails so at several in a row is given up.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,6 @@ from glem.core.players.player import MoveChoice
 from glem.core.players.programs import (
     ProgramFailureError,
     ProgramPlayer,
-    ProgramStartError,
     program_digest,
     program_of,
 )
@@ -51,8 +51,10 @@ _LEAST_PART = 2.5e-4
 
 _NO_CHESS960 = "the engine does not play Chess960"
 
-_MOST_STARTS = 3
-"""Starts in a row that may fail before an engine is given up."""
+_MOST_FAILED = 3
+"""Positions in a row at which an engine may fail before it is given up."""
+
+_log = logging.getLogger(__name__)
 
 
 def engine_of(spec: PlayerSpec, *, show_results: bool = False) -> UciEngine:
@@ -150,7 +152,8 @@ class UciScoring(_EngineUser):
         if spec.limits.clock is not None:
             raise BadInputError(f"{spec.name!r}: a clock is for games; limit the engine by depth=, nodes= or seconds=")
         super().__init__(spec, show_results=True)
-        self._failed_starts = 0
+        self._failed = 0
+        self._is_told = False
         self._game = object()
 
     def forget(self) -> None:
@@ -158,7 +161,13 @@ class UciScoring(_EngineUser):
         self._game = object()
 
     def score(self, position: Any) -> ExternalScore:
-        """Score a position; it has no score if the engine fails twice, or twice tells none."""
+        """Score a position; it has no score if the engine fails twice, or twice tells none.
+
+        Raises
+        ------
+        ProgramFailureError
+            It failed at so many positions in a row that it is given up, or cannot be started any more.
+        """
         board = board_of(position)
         failures, problem = 0, "it told no score"
         self._engine.start()
@@ -170,16 +179,22 @@ class UciScoring(_EngineUser):
             except ProgramFailureError as error:
                 failures += 1
                 problem = str(error)
-                self._failed_starts = self._failed_starts + 1 if isinstance(error, ProgramStartError) else 0
-                if self._failed_starts >= _MOST_STARTS:
-                    raise
+                if not self._is_told:
+                    # At once, whichever process scores: others may take as long.
+                    _log.warning("note: %s; it is started anew", problem)
+                    self._is_told = True
+                if error.timed_out and self._failed:
+                    break
                 continue
-            self._failed_starts = 0
             value = _value(answer.centipawns, answer.mate)
             if value is not None:
+                self._failed = 0
                 move = None if answer.move is None else move_number(board, answer.move)
                 problem, lines = problem if failures else "", tuple(_lines(board, answer, value))
                 return ExternalScore(value, _results(answer), failures, problem, move, _expected(value), lines)
+        self._failed = self._failed + 1 if failures else 0
+        if self._failed >= _MOST_FAILED:
+            raise ProgramFailureError(f"{problem}; {_MOST_FAILED} positions in a row have no score, so it is given up")
         return ExternalScore(None, None, failures, problem)
 
 

@@ -545,6 +545,23 @@ def test_positions_without_a_score(mode: str) -> None:
     assert scorer.remarks()[-1].startswith(f"{mode} gave no score for 2 positions (the last time: ")
 
 
+@pytest.mark.parametrize(
+    ("mode", "searches", "said"),
+    # A position is asked for twice; where the one before it hung, too, once.
+    [("crash", 6, "ended by itself"), ("hang", 4, "gave no answer in 1 s")],
+)
+def test_a_dead_engine_is_told_at_once_and_given_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: str, searches: int, said: str
+) -> None:
+    notes = tmp_path / "notes"
+    scorer = scorer_of(CHESS, text(mode, notes, timeout=1 if mode == "hang" else 30))
+    with pytest.raises(GlemError, match=f"{said}; 3 positions in a row have no score, so it is given up"):
+        scorer.predict(columns(50))
+    assert len(notes.read_text().splitlines()) == searches
+    (message,) = caplog.messages
+    assert said in message
+
+
 def test_engines_need_not_know_chess960(player: Callable[[str], UciPlayer]) -> None:
     position = from_board(chess.Board.from_chess960_pos(0))
     scorer = scorer_of(CHESS, text("score"))
