@@ -257,7 +257,7 @@ def train(
         """Fit on some positions."""
         columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
         chunks = value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
-        design = Design.build(chunks, packing, jobs=jobs, progress=progress)
+        design = Design.build(chunks, packing, count=len(rows), jobs=jobs, progress=progress)
         return fit_phases(
             design,
             positions.label[rows],

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.files.atomic import atomic_path, temporary_folder
+from glem.core.files.memory import shortage
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
@@ -318,19 +319,23 @@ def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Po
     Raises
     ------
     BadInputError
-        No such format, another game, damage, or more positions than this machine's memory holds; the text names
-        the file.
+        No such format, another game, damage, or more positions than memory holds, the machine's or what a container
+        leaves of it; the text names the file.
     """
     with _opened(path, game) as (_file, header, owner):
-        row_bytes = sum(column.itemsize for column in Positions.empty(owner).columns().values())
-    # A few bytes of a run-length code can announce any number of rows.
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if header.count * row_bytes > memory:
-        raise BadInputError(f"{path}: {header.count} positions do not fit into memory; stream them")
+        # A few bytes of a run-length code can announce any number of rows.
+        _check_memory(path, header.count, owner)
     whole = Positions.concatenate(list(stream_positions(path, game=owner)), renumber=False)
     # Arrow would keep what it has freed: a quarter of a gigabyte beside eleven million positions.
     pa.default_memory_pool().release_unused()
     return whole
+
+
+def _check_memory(path: str | os.PathLike[str], count: int, game: Game) -> None:
+    row_bytes = sum(column.itemsize for column in Positions.empty(game).columns().values())
+    # Parts and the whole are there at the same time.
+    if missing := shortage(2 * count * row_bytes):
+        raise BadInputError(f"{os.fspath(path)}: {count} positions do not fit into memory; stream them ({missing})")
 
 
 @define(frozen=True)
@@ -379,7 +384,8 @@ class PositionFiles:
             yield from stream_positions(path, game=self.game)
 
     def read(self) -> Positions:
-        """Read all positions into memory."""
+        """Read all positions into memory; the errors are those of :func:`read_positions`."""
+        _check_memory(f"{len(self.paths)} files", len(self), self.game)
         return Positions.concatenate([read_positions(path, self.game) for path in self.paths])
 
     @property

@@ -174,6 +174,11 @@ class Block:
     def __len__(self) -> int:
         return len(self.in_memory.phase) or len(self.order)
 
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return sum(part.nbytes for part in self.in_memory) + self.order.nbytes + self.phase_starts.nbytes
+
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Everything that sums of weights depend on."""
         rows = self.rows

@@ -11,7 +11,9 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
+from glem.core.errors import NotEnoughMemoryError
 from glem.core.files.digests import arrays_digest
+from glem.core.files.memory import shortage
 from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing
 from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import count_matches
@@ -70,6 +72,7 @@ class Design:
         chunks: Iterable[tuple[NDArray[np.int16], NDArray[np.integer]]],
         packing: Packing,
         *,
+        count: int = 0,
         jobs: int = 1,
         progress: Progress = SILENT,
     ) -> Design:
@@ -82,6 +85,8 @@ class Design:
             a chunk keep the memory for feature values small and the passes long.
         packing
             What makes rows of them, by phase.
+        count
+            Number of positions, where it is known: whether they fit into memory is then seen at the first chunk.
         jobs
             Threads.
         progress
@@ -91,6 +96,8 @@ class Design:
         ------
         BadInputError
             What a packing raises.
+        NotEnoughMemoryError
+            The terms of all positions do not fit into memory.
         """
 
         def numbered() -> Iterator[tuple[NDArray[np.int16], NDArray[np.integer], int]]:
@@ -99,10 +106,16 @@ class Design:
                 yield values, phases, first
                 first += len(phases)
 
-        blocks = []
+        blocks: list[Block] = []
+        done = size = 0
         with progress("indexing positions") as task:
             for block in ordered_map(jobs, lambda chunk: packing.pack(*chunk), numbered()):
                 blocks.append(block)
+                done, size = done + len(block), size + block.size
+                if missing := shortage(size * (max(count, done) / max(done, 1) - 1)):
+                    raise NotEnoughMemoryError(
+                        f"the terms of {count:,} positions do not fit into memory ({missing}); fit fewer of either"
+                    )
                 task.advance(len(block))
         return cls(tuple(blocks), packing)
 

@@ -11,8 +11,9 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.files.digests import arrays_digest
+from glem.core.files.memory import shortage
 from glem.core.fitting.packed.blocks import Block, Packing
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
@@ -115,6 +116,8 @@ class LikelihoodRows:
         ------
         BadInputError
             A position without a game, or no positions.
+        NotEnoughMemoryError
+            The terms do not fit into memory.
         """
 
         def block_of(numbered: tuple[int, LikelihoodChunk]) -> RowBlock:
@@ -132,6 +135,12 @@ class LikelihoodRows:
         with progress("indexing positions") as task:
             for block in ordered_map(jobs, block_of, enumerate(chunks)):
                 blocks.append(block)
+                # How many more there are is not known, but the next one is of about the same size.
+                if missing := shortage(block.value.size + block.draw.size):
+                    raise NotEnoughMemoryError(
+                        f"the terms of so many positions do not fit into memory ({missing}); fit fewer of either, or "
+                        "keep terms on disk"
+                    )
                 task.advance(len(block))
         if not any(len(block) for block in blocks):
             raise BadInputError("there are no positions to fit")

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize as scipy_minimize
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.evaluation.result_distribution import log_correctness, result_distribution
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
@@ -264,6 +264,12 @@ def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
     kept, memory = (example(folder=folder) for folder in (tmp_path / "rows", None))
     assert kept.fingerprint == memory.fingerprint
     assert len(list((tmp_path / "rows").iterdir())) == 8
+
+
+def test_rows_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glem.core.files.memory.memory_left", lambda: 100)
+    with pytest.raises(NotEnoughMemoryError, match="keep terms on disk"):
+        example()
 
 
 def test_bad_rows_are_refused() -> None:

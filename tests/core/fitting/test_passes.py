@@ -1,15 +1,17 @@
 """Designs, links and passes against dense matrices and finite differences."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
 from glem.core.fitting import least_squares_problem as problem_module
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
-from glem.core.fitting.packed.blocks import Packing
+from glem.core.fitting.packed.blocks import LinearTerms, Packing
+from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import neighbours
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import derivative, objective, phases_of, sums
@@ -27,6 +29,21 @@ def labels_for(small: Small, link: Link, seed: int = 1) -> Any:
     generator = np.random.default_rng(seed)
     spread = link.span or 10.0
     return (link.low + spread * generator.uniform(0.1, 0.9, len(small.design))).astype(np.float32)
+
+
+def test_terms_that_do_not_fit_into_memory_are_refused_at_the_first_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = LEARNING.features
+    packing = Packing(PHASES, linear=LinearTerms.from_names(features, [features.features[0].name]))
+    chunk = np.zeros((100, len(features)), np.int16), np.zeros(100, np.int64)
+
+    def chunks() -> Iterator[Any]:
+        yield chunk
+        pytest.fail("a second chunk is asked for")
+
+    monkeypatch.setattr("glem.core.files.memory.memory_left", lambda: 10_000_000)
+    assert len(Design.build([chunk], packing, count=100)) == 100
+    with pytest.raises(NotEnoughMemoryError, match=r"1,000,000 positions do not fit .*0\.0 GB left"):
+        Design.build(chunks(), packing, count=1_000_000)
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)

@@ -12,6 +12,7 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.positions.files import (
+    PositionFiles,
     PositionWriter,
     keep_unseen,
     merge_file,
@@ -155,8 +156,9 @@ def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: G
             writer.write_table(pa.table(columns, schema=schema))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("os.sysconf", lambda name: 1 << 13)
-        with pytest.raises(BadInputError, match="3145728 positions do not fit into memory; stream them"):
-            read_positions(path)
+        for read in (read_positions, lambda path: PositionFiles.of([path]).read()):
+            with pytest.raises(BadInputError, match="3145728 positions do not fit into memory; stream them"):
+                read(path)
     assert len(next(stream_positions(path, 10))) == 10
 
 

@@ -1,0 +1,42 @@
+"""How much memory is there for this process: the machine's, or what its container and job may take of it."""
+
+import contextlib
+import os
+from pathlib import Path, PurePosixPath
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+_OWN_SIZE = Path("/proc/self/statm")
+
+
+def memory_limit() -> int:
+    """Bytes that this process may hold: the machine's memory, or the least limit of a control group that it is in."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with contextlib.suppress(OSError):
+        for line in _OWN_GROUPS.read_text("utf-8", "replace").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers and "memory" not in controllers.split(","):
+                continue
+            # Version 2 has one tree for everything, version 1 one of each kind.
+            folder, name = (_GROUPS / "memory", "memory.limit_in_bytes") if controllers else (_GROUPS, "memory.max")
+            own = PurePosixPath(path.lstrip("/"))
+            for group in (own, *own.parents):
+                # In a container the path may be that of the machine outside, and the root is its own group.
+                with contextlib.suppress(OSError, ValueError):
+                    limits.append(int((folder / group / name).read_text("ascii")))
+    return min(limits)
+
+
+def memory_left() -> int:
+    """Bytes of :func:`memory_limit` that this process does not hold yet."""
+    held = 0
+    with contextlib.suppress(OSError):
+        _, resident, mapped, *_ = map(int, _OWN_SIZE.read_text("ascii").split())
+        held = (resident - mapped) * os.sysconf("SC_PAGE_SIZE")
+    return max(memory_limit() - held, 0)
+
+
+def shortage(needed: float) -> str:
+    """Say how much memory is missing where so many bytes are needed: ``3.2 GB needed, 1.5 GB left``; else ``""``."""
+    left = memory_left()
+    return f"{needed / 1e9:.1f} GB needed, {left / 1e9:.1f} GB left" if needed > left else ""
