@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -42,9 +41,7 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
     "discover positions.parquet -o found",
     "discover positions.parquet --within patterns --sequential --sample 100000 -o found",
 )
-@click.argument("positions", type=options.INPUT)
-@options.file_format
-@options.skip_bad
+@options.files("POSITIONS", options.file_format, options.skip_bad)
 @options.output("Folder for the results.", is_folder=True)
 @options.choice("--within", ["all", "patterns"], "Combine all features, or those of one pattern at a time.")
 @options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
@@ -64,9 +61,7 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
 @options.seed
 @options.jobs
 @options.as_json
-def command(
-    positions: str, file_format: str | None, skip_bad: bool, output: str, groups: str | None, **how: Any
-) -> None:
+def command(files: options.GameFiles, output: str, groups: str | None, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.
 
     POSITIONS are a Parquet file of "glem positions", or another file of positions with scores or results.
@@ -76,7 +71,6 @@ def command(
     from pathlib import Path
 
     from glem.core.cli.display import tell
-    from glem.core.cli.game_choice import choose_game
     from glem.core.discovery.discovery import RESULTS
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.positions.positions import Positions
@@ -85,9 +79,10 @@ def command(
 
     started, folder = time.monotonic(), Path(output)
     check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
-    game = choose_game(None, files=[positions], format=file_format)
-    notes = ReadingNotes()
-    sets = [*stream_scored(game, positions, format=file_format, skip_bad=skip_bad, notes=notes)]
+    if len(files.paths) > 1:
+        raise BadInputError(f"one file of positions is needed, got {len(files.paths)}")
+    [positions], game, notes = files.paths, files.game(), ReadingNotes()
+    sets = [*stream_scored(game, positions, format=files.format, skip_bad=files.skip_bad, notes=notes)]
     for text in notes.texts():
         tell(text)
     found = discover(

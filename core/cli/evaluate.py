@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 @options.command(
     "evaluate", "evaluate model.npz positions.parquet", "evaluate model.npz positions.parquet -o values.npy"
 )
-@click.argument("files", nargs=-1, required=True, type=options.INPUT, metavar="EVALUATION... POSITIONS")
-@options.file_format
-@options.skip_bad
+@options.files("EVALUATION... POSITIONS", options.file_format, options.skip_bad)
 @options.output("Write the value of every position (.npy).", required=False)
 @options.jobs
 @options.as_json
-def command(files: tuple[str, ...], file_format: str | None, skip_bad: bool, output: str | None, jobs: int) -> None:
+def command(files: options.GameFiles, output: str | None, jobs: int) -> None:
     """Errors of each EVALUATION on scored POSITIONS: root mean square, mean absolute and mean, by phase.
 
     POSITIONS are a Parquet file of "glem positions", or another file of positions with scores or results.
@@ -56,13 +54,13 @@ def command(files: tuple[str, ...], file_format: str | None, skip_bad: bool, out
     from glem.core.game.optional_operations import plies_left_of
     from glem.core.positions.reading import ReadingNotes, stream_scored
 
-    *models, positions = files
+    *models, positions = files.paths
     if not models:
         raise click.UsageError("Missing argument 'POSITIONS'.", click.get_current_context())
     if output is not None and len(models) > 1:
         raise BadInputError("-o takes the values of one model; name one")
     check_outputs(output)
-    game = choose_game(None, files=[positions], format=file_format, evaluations=models)
+    game = choose_game(files.game_name, files=[positions], format=files.format, evaluations=models)
     evaluations = {model: load_value(model, game) for model in models}
     units = {evaluation.unit for evaluation in evaluations.values()}
     if len(units) > 1:
@@ -78,7 +76,7 @@ def command(files: tuple[str, ...], file_format: str | None, skip_bad: bool, out
     notes = ReadingNotes()
     count, has_choices = 0, False
     with display_progress()("evaluate", 1) as task:
-        for chunk in stream_scored(game, positions, format=file_format, skip_bad=skip_bad, notes=notes):
+        for chunk in stream_scored(game, positions, format=files.format, skip_bad=files.skip_bad, notes=notes):
             count, has_choices = count + len(chunk), chunk.label_kind == CHOICES
             task.note(f"{count:,} positions")
             label = judge.labels_of(chunk.label)

@@ -32,7 +32,7 @@ def choose_game(
     format
         Name of the format of these files, if it was given.
     evaluations
-        What players are said to evaluate with; those that name ``.npz`` files tell the game.
+        What players are said to evaluate with; those that name ``.npz`` files tell the game where files do not.
 
     Returns
     -------
@@ -53,21 +53,20 @@ def choose_game(
         raise BadInputError("no games are installed; install glem anew, or a package that brings one")
     if len(installed) == 1:
         return load_game(installed[0])
-    for file in files:
+    found, file = list[str](), next(iter(files), None)
+    if file is not None:
         found = _games_of_file(Path(file), format, installed)
         if len(found) == 1:
             return load_game(check_named_by_file(found[0], file))
         if format not in {None, GAME_LINES.name} and not found:
             raise BadInputError(f"no installed game has a format {format!r}; name the game as the first argument")
-        break
-    else:
-        told = {file: load_evaluation(file).learning.game for file in evaluations if Path(file).suffix == ".npz"}
-        games = {game.name: game for game in told.values()}
-        if len(games) == 1:
-            return next(iter(games.values()))
-        if games:
-            listed = ", ".join(f"{file} ({game.name})" for file, game in told.items())
-            raise BadInputError(f"the evaluations belong to several games: {listed}")
+    told = {name: load_evaluation(name).learning.game for name in evaluations if Path(name).suffix == ".npz"}
+    games = {game.name: game for game in told.values()}
+    if len(games) == 1:
+        return next(iter(games.values()))
+    if games:
+        listed = ", ".join(f"{name} ({game.name})" for name, game in told.items())
+        raise BadInputError(f"the evaluations belong to several games: {listed}")
     raise BadInputError(f"name the game as the first argument: one of {', '.join(installed)}")
 
 

@@ -46,20 +46,19 @@ def command(
     """
     from pathlib import Path
 
-    from glem.core.cli.game_choice import choose_game
     from glem.core.evaluation.named import load_value
-    from glem.core.positions.files import stream_positions
+    from glem.core.positions.files import PositionFiles
     from glem.core.search.probcut_fitting import ProbCutSample, fit_probcut
     from glem.core.tasks.run_folder import run_folder
 
     folder = Path(f"{output}.work")
     check_outputs(output, folders=[folder])
     sample = ProbCutSample(**sampling)
-    game = choose_game(None, files=[positions])
+    sets = PositionFiles.of([positions])
     with run_folder(folder):
         probcut = fit_probcut(
-            load_value(evaluation, game),
-            stream_positions(positions, game=game),
+            load_value(evaluation, sets.game),
+            sets(),
             sample,
             folder=folder,
             workers=workers,

@@ -93,7 +93,7 @@ def parse_game(text: str) -> FreeText | None:
 
 def _plain(text: str) -> str:
     """Replace characters of full width, and dashes of all lengths."""
-    return unicodedata.normalize("NFKC", text).translate(_DASHES)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_DASHES)
 
 
 def begins_with_game(head: bytes) -> bool:
@@ -157,7 +157,9 @@ def parse_scored_position(text: str) -> FreePosition | None:
     BadInputError
         It is no position, or one of several meanings.
     """
-    text = _plain(text).translate(_CHARACTERS).strip(" \t\r\n,")
+    text = _plain(text).strip(" \t\r\n,")
+    if "@" in text or not text.isascii():
+        text = text.translate(_CHARACTERS)
     if text[:1] in ("", "%") or (text[0] == "#" and not _BOARD.match(text)):
         return None
     bits = _HEXADECIMAL.match(text)

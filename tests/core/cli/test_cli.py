@@ -278,6 +278,24 @@ def test_other_links_and_methods_are_fitted(
         assert "different units" in terminal.fails("evaluate", path, model, positions)
 
 
+def test_formats_that_several_games_have(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
+    """The game is named before the other arguments, or told by an evaluation's file."""
+    lines = tmp_path / "a.pos"
+    columns = read_positions(positions)
+    rows = [columns.game.format_position(columns[row]) for row in range(0, len(columns), len(columns) // 200)]
+    lines.write_text("".join(f"{text} {row % 9 - 4}\n" for row, text in enumerate(rows)))
+    options = (lines, "--format", "positions")
+    advice = "name the game as the first argument: one of"
+    assert advice in terminal.fails("evaluate", "default", *options)
+    assert advice in terminal.fails("discover", *options, "-o", tmp_path / "found")
+    assert "Errors by phase" in terminal("evaluate", "othello", "default", *options)
+    assert "Errors by phase" in terminal("evaluate", model, *options)
+    found = ("-o", tmp_path / "found")
+    assert "at least 1,000 and 100 are needed" in terminal.fails("discover", "othello", *options, *found)
+    assert "one file of positions is needed, got 2" in terminal.fails("discover", lines, positions, *found)
+    assert "a.pos: damaged, or no Parquet file" in terminal.fails("probcut", "default", lines, "-o", tmp_path / "p.npz")
+
+
 def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.parquet"
     picture = tmp_path / "picture.parquet"
