@@ -28,6 +28,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import check_writable, write_text
 from glem.core.files.digests import arrays_digest
+from glem.core.files.json_values import instance_of, read_json
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, ErrorSums, calibration_bins
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks, values_of
 from glem.core.fitting.phases import PhaseWeights
@@ -190,8 +191,9 @@ class _Run:
     def candidates(self, sample: Positions) -> Candidates:
         arrays, counts = self.work / "candidates.npz", self.work / "candidates.json"
         if counts.exists():
+            facts = read_json(counts, "facts about candidates")
             with reading(counts, "facts about candidates"):
-                return Candidates(ConfigurationSet.load(arrays), **json.loads(counts.read_text("utf-8")))
+                return instance_of(Candidates, {"configurations": ConfigurationSet.load(arrays), **facts})
         plan, seed = self.settings.mining, self.settings.seed
         find = partial(find_candidates, work=self.work, jobs=self.jobs, progress=self.progress)
         try:

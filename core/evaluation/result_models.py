@@ -16,7 +16,6 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import Floats, ResultDistribution, result_distribution
 from glem.core.files.atomic import write_text
+from glem.core.files.json_values import instance_of, read_json, real_of
 
 BAN = "Ban"
 """Names Ban's model among those of a file; the others are named by their measures."""
@@ -78,6 +78,10 @@ def log_odds_of(drawishness: Any) -> Floats:
     with np.errstate(divide="ignore"):
         found: Floats = np.clip(np.log(own) - np.log1p(-own), -MOST_LOG_ODDS, MOST_LOG_ODDS)
     return found
+
+
+def _plain(value: Any) -> Any:
+    return [*map(real_of, value)] if isinstance(value, list) else real_of(value)
 
 
 def _numbers(values: Any) -> tuple[float, ...]:
@@ -244,7 +248,8 @@ class ResultModels:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, atomically."""
-        text = json.dumps({"glem": "calibration", "version": _VERSION, **attrs.asdict(self)}, indent=2)
+        known = attrs.asdict(self) | {"grades": {name: one for name, one in self.grades.items() if math.isfinite(one)}}
+        text = json.dumps({"glem": "calibration", "version": _VERSION, **known}, indent=2)
         write_text(path, text + "\n")
 
     @classmethod
@@ -256,13 +261,17 @@ class ResultModels:
         BadInputError
             The file is missing, or is none of calibrations.
         """
-        with reading(path, "calibration of glem calibrate"):
-            if Path(path).stat().st_size > _LONGEST_FILE:
-                raise BadInputError(f"{os.fspath(path)}: holds more than {_LONGEST_FILE:,} bytes")
-            found = json.loads(Path(path).read_text("utf-8-sig"))
+        what = "calibration of glem calibrate"
+        found = read_json(path, what, largest=_LONGEST_FILE)
+        with reading(path, what):
             if (found.pop("glem"), found.pop("version")) != ("calibration", _VERSION):
                 raise ValueError(f"no calibration of version {_VERSION}")
-            ban = Calibration(**{name: float(number) for name, number in found.pop("ban").items()})
-            wdl = {str(name): WdlModel(**model) for name, model in found.pop("wdl").items()}
+            ban = instance_of(Calibration, found.pop("ban"))
+            wdl = {
+                str(name): WdlModel(**{part: _plain(value) for part, value in model.items()})
+                for name, model in found.pop("wdl").items()
+            }
             texts = {name: str(found.pop(name)) for name in ("game", "evaluation", "unit", "chosen")}
-            return cls(ban=ban, wdl=wdl, grades=dict(found.pop("grades")), **texts)
+            return cls(
+                ban=ban, wdl=wdl, grades={name: real_of(grade) for name, grade in found.pop("grades").items()}, **texts
+            )

@@ -30,6 +30,7 @@ from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.files.digests import file_digest
+from glem.core.files.json_values import instance_of
 from glem.core.files.names import distinct_names
 from glem.core.fitting.likelihood import BIAS, LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.game.game import Game
@@ -147,15 +148,6 @@ class Candidate:
     digest: str = ""
 
 
-_KINDS: dict[str, Any] = {
-    "int": int,
-    "float": int | float,
-    "float | None": int | float | None,
-    "str": str,
-    "bool": bool,
-}
-
-
 @define(frozen=True)
 class Verdict:
     """What became of a candidate.
@@ -213,13 +205,8 @@ class Verdict:
 
     @classmethod
     def from_json(cls, value: Any) -> Verdict:
-        """Verdict as a log has it; :class:`TypeError` where a value is of another kind."""
-        verdict = cls(**value)
-        for column in attrs.fields(cls):
-            found = getattr(verdict, column.name)
-            if not isinstance(found, _KINDS[str(column.type)]):
-                raise TypeError(f"{column.name} is {found!r}")
-        return verdict
+        """Verdict as a log has it; :class:`ValueError` where a value is of another kind."""
+        return instance_of(cls, value)
 
     @property
     def verdict(self) -> str:

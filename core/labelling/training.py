@@ -31,6 +31,7 @@ from glem.core.evaluation.named import NO_EVALUATION, load_value
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
 from glem.core.files.digests import arrays_digest
+from glem.core.files.json_values import instance_of, read_json, real_of, shortened, whole_of
 from glem.core.fitting.assessment import ErrorSums
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
@@ -248,9 +249,9 @@ class _Training:
 
     def __attrs_post_init__(self) -> None:
         path = self.folder / _RESULTS
+        told = read_json(path, "generations of a training") if path.exists() else []
         with reading(path, "generations of a training"):
-            told = json.loads(path.read_text("utf-8")) if path.exists() else []
-            self.done = [_generation(each) for each in told]
+            self.done = [_generation(each, number) for number, each in enumerate(told)]
 
     def _file(self, kind: str, number: int, suffix: str) -> Path:
         return self.folder / f"{kind}-{number:02d}{suffix}"
@@ -322,8 +323,9 @@ class _Training:
     def _facts(self, number: int) -> tuple[int, int, int]:
         """Numbers of games and positions that a generation began with, and the median of the games' plies."""
         path = self._file("given", number, ".json")
+        found = read_json(path, "numbers of games, positions and plies")
         with reading(path, "numbers of games, positions and plies"):
-            games, positions, plies = json.loads(path.read_text("utf-8"))
+            games, positions, plies = (whole_of(each, 1) for each in found)
         return games, positions, plies
 
     def _label(self, number: int) -> None:
@@ -484,11 +486,17 @@ def _json_value(_instance: object, _attribute: object, value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _generation(told: dict[str, Any]) -> Generation:
-    known: dict[str, Any] = dict(told)
-    for name in ("choice_error", "choice_error_spread", "rating"):
-        known[name] = float(told[name])
-    known["error"] = tuple(map(float, told["error"]))
-    known["elo"] = EloEstimate(**{name: float(value) for name, value in told["elo"].items()})
-    known["linear_phases"] = tuple(told["linear_phases"])
-    return Generation(**known)
+def _unquoted(value: Any) -> Any:
+    return float(value) if value in {"inf", "-inf", "nan"} else value
+
+
+def _generation(told: Any, number: int) -> Generation:
+    for name in ("games", "positions", "labels", "wins", "draws", "losses"):
+        whole_of(told[name])
+    if told["number"] != number:
+        raise ValueError(f"generation {shortened(told['number'])} where {number} is expected")
+    numbers = {name: _unquoted(told[name]) for name in ("choice_error", "choice_error_spread", "rating")}
+    error = tuple(each if isinstance(each, float) else real_of(each) for each in map(_unquoted, told["error"]))
+    elo = instance_of(EloEstimate, {name: _unquoted(value) for name, value in told["elo"].items()})
+    made = {"error": error, "elo": elo, "linear_phases": tuple(told["linear_phases"])}
+    return instance_of(Generation, {**told, **numbers, **made, "verdict": str(SprtVerdict(told["verdict"]))})

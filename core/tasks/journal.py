@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from glem.core.errors import BadInputError, reading, writing
 from glem.core.files.atomic import lock
+from glem.core.files.json_values import parse_json
 from glem.core.tasks.run_folder import described_differences
 
 VERSION = 1
@@ -160,7 +161,7 @@ def _header_line(kind: str, settings: Any) -> bytes:
 def _read_header(path: Path, kind: str, file: IO[bytes]) -> dict[str, Any]:
     line = file.readline(_LONGEST_LINE)
     with reading(path, f"header of a glem {kind}"):
-        header = json.loads(line)
+        header = parse_json(line)
         written_as, version = header["format"], header["version"]
         digest, settings = header["sha256"], dict(header["settings"])
     if written_as != f"glem {kind}":
@@ -183,7 +184,7 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[Any, int]]:
         try:
             if not line.endswith(b"\n"):
                 raise ValueError
-            record = json.loads(line)
+            record = parse_json(line)
         except (ValueError, RecursionError):
             damaged = number
             continue

@@ -14,6 +14,7 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.errors import GlemError, reading
+from glem.core.files.json_values import real_of, whole_of
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
 from glem.core.game.protocols import PlayerFailureError
@@ -179,14 +180,14 @@ class PlayedGame:
         with reading("a game", "record of a game"):
             first, second = value["players"]
             counts = (value["overruns"], value.get("failures", (0, 0)))
-            overruns, failures = ((_whole(one), _whole(other)) for one, other in counts)
+            overruns, failures = ((whole_of(one), whole_of(other)) for one, other in counts)
             played = cls(
-                number=_whole(value["number"]),
+                number=whole_of(value["number"]),
                 players=(str(first), str(second)),
                 opening=Opening.from_json(game, value["opening"]),
                 moves=tuple(_choice_from_json(game, *move) for move in value["moves"]),
-                score=None if value["score"] is None else _whole(value["score"], -_MOST),
-                result=_whole(value["result"], -1, 1),
+                score=None if value["score"] is None else whole_of(value["score"], -_MOST),
+                result=whole_of(value["result"], -1, 1),
                 end=End(value["end"]),
                 overruns=overruns,
                 failures=failures,
@@ -211,26 +212,19 @@ def _choice_from_json(
 ) -> MoveChoice:
     return MoveChoice(
         game.parse_move(name),
-        score=None if score is None else float(score),
-        depth=_whole(depth),
-        nodes=_whole(nodes),
+        score=None if score is None else real_of(score),
+        depth=whole_of(depth),
+        nodes=whole_of(nodes),
         seconds=_seconds(seconds),
         exact=bool(exact),
-        result=None if result is None else _whole(result, -1, 1),
+        result=None if result is None else whole_of(result, -1, 1),
         processor_seconds=None if processor_seconds is None else _seconds(processor_seconds),
     )
 
 
-def _whole(value: Any, least: int = 0, greatest: int = _MOST) -> int:
-    # Neither 1.5 nor "1" nor true.
-    if type(value) is not int or not least <= value <= greatest:
-        raise ValueError(f"{value!r} where a whole number is expected")
-    return value
-
-
 def _seconds(value: Any) -> float:
-    seconds = float(value)
-    if not 0 <= seconds < math.inf:
+    seconds = real_of(value)
+    if seconds < 0:
         raise ValueError(f"{value!r} where seconds are expected")
     return seconds
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of
 from glem.core.errors import BadInputError
+from glem.core.files.json_values import real_of
 from glem.core.game.equal_positions import group_equal
 from glem.core.game.game import Game
 from glem.core.game.whole_numbers import whole_number
@@ -301,7 +302,7 @@ def planned_openings(
 
 def _opening_and_value(line: Any) -> tuple[str, float | None]:
     value = line["value"]
-    return str(line["opening"]), None if value is None else float(value)
+    return str(line["opening"]), None if value is None else real_of(value)
 
 
 def _too_few(game: Game, length: str, found: int, wanted: int) -> str:

@@ -13,6 +13,7 @@ import attrs
 from attrs import define
 
 from glem.core.files.atomic import write_text
+from glem.core.files.json_values import instance_of, real_of, whole_of
 from glem.core.game.game import Game
 from glem.core.grading.comparison import Comparison
 from glem.core.players.spec import PlayerSpec
@@ -147,9 +148,9 @@ def _made(folder: Path) -> Iterator[None]:
 def _read(line: Any) -> Any:
     """Read a line of the journal: the gauge, or an iteration."""
     if _GAUGE in line:
-        return Gauge(**line[_GAUGE])
-    values, outcomes = ([float(each) for each in line[name]] for name in ("values", "outcomes"))
-    return {"iteration": int(line["iteration"]), "values": values, "outcomes": outcomes}
+        return instance_of(Gauge, line[_GAUGE])
+    values, outcomes = ([real_of(each) for each in line[name]] for name in ("values", "outcomes"))
+    return {"iteration": whole_of(line["iteration"]), "values": values, "outcomes": outcomes}
 
 
 def tune(

@@ -14,14 +14,15 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError
 from glem.core.files.atomic import write_text
+from glem.core.files.json_values import read_json, shortened
 
 Weights = NDArray[np.float64]
 """float64 [K, 2]: of each coefficient the weight in the middlegame, phase 1, and the one in the endgame, phase 0; where
 terms are not tapered only the first counts."""
 
-_LONGEST_FILE = 1 << 26
+_GREATEST_WEIGHT = 1e12
 _LINE = 100
 TEMPLATES = {
     ".h": "static const int {NAME}{dimensions} = {values};",
@@ -107,16 +108,16 @@ class Terms:
         weights = np.zeros((self.count, 2))
         for name, columns in self.columns().items():
             wanted = (2, *self.shapes[name]) if self.is_tapered else self.shapes[name]
-            try:
-                found = np.array(values[name], np.float64)
-            except (TypeError, ValueError):
-                found = np.zeros(())
-            if found.shape != wanted or not np.isfinite(found).all():
-                raise BadInputError(
-                    f"{place}: {name} must be {_told_shape(wanted)}"
-                    + (", middlegame and endgame" if self.is_tapered else "")
-                    + f", it is {_told_shape(found.shape) if found.shape != wanted else 'not finite'}"
-                )
+            problem, found = "", np.zeros(())
+            if not _is_numeric(values[name]):
+                problem = shortened(values[name])
+            elif (found := np.array(values[name], np.float64)).shape != wanted:
+                problem = _told_shape(found.shape)
+            elif not (np.abs(found) <= _GREATEST_WEIGHT).all():
+                problem = f"not within {_GREATEST_WEIGHT:g} of 0 everywhere"
+            if problem:
+                both = ", middlegame and endgame" if self.is_tapered else ""
+                raise BadInputError(f"{place}: {name} must be {_told_shape(wanted)}{both}, it is {problem}")
             weights[columns] = found.reshape(2, -1).T if self.is_tapered else np.stack([found.ravel()] * 2, 1)
         return weights
 
@@ -138,10 +139,7 @@ class Terms:
         BadInputError
             The file cannot be read, or weights do not fit the terms.
         """
-        with reading(path, "JSON file of weights"):
-            if Path(path).stat().st_size > _LONGEST_FILE:
-                raise BadInputError(f"{os.fspath(path)}: holds more than {_LONGEST_FILE:,} bytes")
-            values = json.loads(Path(path).read_text("utf-8-sig"))
+        values = read_json(path, "JSON file of weights")
         if not isinstance(values, dict):
             raise BadInputError(f"{os.fspath(path)}: an object with a member for each term is needed")
         weights = self.weights_of(values, os.fspath(path))
@@ -210,6 +208,16 @@ def checked_template(path: str | os.PathLike[str], template: str | None) -> str 
     if "values" not in [name for _, name, _, _ in fields]:
         raise BadInputError(f"--template {template!r}: without {{values}} no weight is written; it may hold {_PLACES}")
     return template
+
+
+def _is_numeric(value: Any) -> bool:
+    """Whether a value is a number, or nested sequences of numbers of one shape."""
+    if isinstance(value, list | tuple):
+        try:
+            return all(map(_is_numeric, value)) and np.array(value, np.float64) is not None
+        except (ValueError, OverflowError):
+            return False
+    return not isinstance(value, bool) and np.asarray(value).dtype.kind in "iuf"
 
 
 def _told_shape(shape: tuple[int, ...]) -> str:

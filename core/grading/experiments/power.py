@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.files.digests import arrays_digest
+from glem.core.files.json_values import real_of
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of, recalibrated
 from glem.core.grading.collection import CollectedPositions
@@ -302,7 +303,7 @@ def _kept(record: Mapping[str, Any], count: int) -> tuple[tuple[str, float | Non
     found = Prediction(
         np.array([float(value) for value in record["value"]]),
         None if own is None else np.array([float(value) for value in own]),
-        seconds=float(record["seconds"]),
+        seconds=real_of(record["seconds"]),
     )
     if {**record, **_record(found)} != record or len(found.value) != count:
         raise ValueError(f"no values of {count} positions")

@@ -10,7 +10,6 @@ Ban grades versions of one program on the same games and finds their grades roug
 - :func:`strength_of_evaluations`: evaluations graded on the same positions, with ratings from a tournament.
 """
 
-import json
 import math
 import os
 from collections import defaultdict
@@ -23,6 +22,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
+from glem.core.files.json_values import read_json, real_of
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of
@@ -159,11 +159,10 @@ def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
     BadInputError
         The file is no such JSON, or has no joint ratings.
     """
-    with reading(path, "output of glem tournament --json for three players or more"), Path(path).open("rb") as file:
-        found = json.loads(file.read(_LARGEST_RATINGS))
-        ratings = {str(entry["name"]): float(entry["elo"]) for entry in found["ratings"]}
-        if not np.isfinite(list(ratings.values())).all():
-            raise ValueError("a rating is not finite")
+    what = "output of glem tournament --json for three players or more"
+    found = read_json(path, what)
+    with reading(path, what):
+        ratings = {str(entry["name"]): real_of(entry["elo"]) for entry in found["ratings"]}
     if not ratings:
         raise BadInputError(f"{path}: the tournament has no joint ratings; it needs three players that have met")
     return ratings

@@ -1,7 +1,9 @@
 """Training from the rules: generations that beat what was before, whatever the workers, however often it is killed."""
 
 import json
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -102,10 +104,35 @@ def test_no_generation_begins_that_would_end_late(
         train_generations(LEARNING, folder, SETTINGS)
 
 
-@pytest.mark.parametrize("damaged", ["[{", '[{"number": 0}]', "[3]"])
-def test_damaged_generations_are_named(damaged: str, trained: tuple[Path, list[Generation]], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(lambda _, text=text: text for text in ("[{", '[{"number": 0}]', "[3]", "[" * 100_000)),
+        *(
+            lambda whole, name=name, value=value: re.sub(rf'"{name}": [^,\[]+', f'"{name}": {value}', whole, count=1)
+            for name in ("number", "games", "wins", "rating", "seconds", "score", "choice_error", "is_best")
+            for value in (
+                '"1"',
+                "1" + "0" * 400,
+                "1e400",
+                "-3" if name in {"number", "games", "wins"} else "[1]",
+                "NaN",
+            )
+        ),
+        *(
+            lambda whole, name=name: re.sub(rf'"{name}": [^,\[]+', f'"{name}": true', whole, count=1)
+            for name in ("number", "losses", "rating", 'elo": {\n   "score')
+        ),
+        lambda whole: whole.replace('"number": 0', '"number": 0, "number": 0', 1),
+    ],
+)
+def test_damaged_generations_are_named(
+    damage: Callable[[str], str], trained: tuple[Path, list[Generation]], tmp_path: Path
+) -> None:
     shutil.copytree(trained[0], tmp_path / "trained")
-    (tmp_path / "trained" / "generations.json").write_text(damaged)
+    path = tmp_path / "trained" / "generations.json"
+    assert damage(path.read_text()) != path.read_text()
+    path.write_text(damage(path.read_text()))
     with pytest.raises(BadInputError, match=r"generations\.json: damaged"):
         train_generations(LEARNING, tmp_path / "trained", SETTINGS, generations=3)
 

@@ -103,6 +103,11 @@ def test_killed_and_with_more_workers_it_ends_the_same(
     for name in ("spsa.jsonl", "result.json", "options.txt", "paths.svg"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert "spsa.jsonl" in spsa.fails(*how, "--batch", "5", "-o", tmp_path / "whole")
+    lines = whole.splitlines()
+    for value in ('"-1"', "true", "1" + "0" * 400, "1e400", "[1]"):
+        damaged = re.sub(r'"outcomes":\[[^,\]]+', f'"outcomes":[{value}', lines[3])
+        (tmp_path / "cut" / "spsa.jsonl").write_text("\n".join([*lines[:3], damaged, *lines[4:], ""]))
+        assert "spsa.jsonl:4: damaged" in spsa.fails(*how, "-o", tmp_path / "cut")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,10 @@ def test_weights_go_to_json_and_back(tmp_path: Path):
     again, is_whole = TAPERED.read(tmp_path / "w.json")
     assert is_whole
     assert np.array_equal(again, weights)
+    for text in ('{"tempo": 1e400}', '{"tempo": 1, "tempo": 2}', "NaN", "[" * 100_000, f'{{"tempo": {"9" * 400}}}'):
+        (tmp_path / "w.json").write_text(text)
+        with pytest.raises(BadInputError, match=r"w\.json: damaged"):
+            TAPERED.read(tmp_path / "w.json")
     assert TAPERED.names() == [
         *("tempo", "pawn[0]", "pawn[1]", "pawn[2]"),
         *("square[0][0]", "square[0][1]", "square[1][0]", "square[1][1]"),
@@ -75,7 +79,13 @@ def test_templates_hold_plain_names_alone(template: str, terminal: Terminal, fol
         ({**VALUES, "tempo": 3}, "tempo must be 2 numbers, middlegame and endgame, it is a number"),
         ({**VALUES, "pawn": [[1, 2], [3, 4]]}, "pawn must be 2 x 3 numbers"),
         ({**VALUES, "pawn": "many"}, "pawn must be"),
-        ({**VALUES, "tempo": [1, float("nan")]}, "not finite"),
+        ({**VALUES, "tempo": [1, float("nan")]}, r"not within 1e\+12 of 0"),
+        ({**VALUES, "tempo": [1, 10**400]}, "tempo must be 2 numbers.* it is "),
+        ({**VALUES, "tempo": [1, "-1"]}, r'it is \[1, "-1"\]'),
+        ({**VALUES, "tempo": "-1"}, 'it is "-1"'),
+        ({**VALUES, "tempo": [1, True]}, r"it is \[1, true\]"),
+        ({**VALUES, "tempo": [1, None]}, r"it is \[1, null\]"),
+        ({**VALUES, "tempo": [1, 1e300]}, "not within"),
     ],
 )
 def test_weights_that_do_not_fit(values: dict[str, Any], words: str):
