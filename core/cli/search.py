@@ -24,7 +24,7 @@ def _rate(analysis: SearchResult) -> str:
 
 def _print_iteration(engine: Engine, analysis: SearchResult) -> None:
     for place, line in enumerate(analysis.lines):
-        figures = f"{analysis.depth:>5} {engine.line_text(line):>8}"
+        figures = f"{analysis.depth_text:>6} {engine.line_text(line):>8}"
         if place == 0:
             figures += f" {analysis.nodes:>14,} {_rate(analysis):>12} {analysis.seconds:>8.2f}"
         else:
@@ -43,7 +43,7 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
         }
         for line in analysis.lines
     ]
-    names = ("depth", "nodes", "seconds", "stopped", "proven")
+    names = ("depth", "confidence", "nodes", "seconds", "stopped", "proven")
     return {**{name: getattr(analysis, name) for name in names}, "lines": lines}
 
 
@@ -79,7 +79,7 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
     if not as_json:
         drawing = draw_position(game, engine.position, first_to_move=engine.first_to_move)
         click.echo("\n".join([game.format_position(engine.position)] if drawing is None else drawing.lines()))
-        click.echo(f"\ndepth {'value':>8} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line ({unit})")
+        click.echo(f"\n depth {'value':>8} {'nodes':>14} {'nodes/s':>12} {'seconds':>8}  line ({unit})")
 
     def show(analysis: SearchResult) -> None:
         found.append(analysis)
@@ -99,10 +99,10 @@ def command(game: Game, player: PlayerSpec, position: str | None, moves: str, li
     state = "stopped" if stopped or result.stopped else "proven" if result.proven else "complete"
     reached = f"{counted(result.nodes, 'node')} in {result.seconds:.2f} s, {_rate(result)} nodes/s"
     best = (
-        f"{place:>5} {engine.line_text(line):>8}  {depth}{engine.game.line_text(engine.position, line.moves)}"
+        f"{place:>6} {engine.line_text(line):>8}  {depth}{engine.game.line_text(engine.position, line.moves)}"
         for place, (line, depth) in enumerate(zip(result.lines, depth_texts(result), strict=True), 1)
     )
     print_result(
         {**head, **_as_json(engine, result), "iterations": iterations},
-        (f"\ndepth {result.depth} ({state}), {reached}", *best),
+        (f"\ndepth {result.depth_text} ({state}), {reached}", *best),
     )

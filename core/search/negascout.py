@@ -94,7 +94,7 @@ from glem.core.search.table import (
 
 _HINT_UNIT = np.int64(1 << 12)
 _STATIC_RANGE = np.int64(1 << 22)
-_WIDENING = np.float64(0.25)
+MARGIN_WIDENING = np.float64(0.25)
 """By what share of the threshold ProbCut's margins grow with each ply that a search is deeper than the game."""
 _POLL_NANOSECONDS = np.int64(1_000_000)
 _AHEAD = 3
@@ -536,7 +536,7 @@ def negascout(
             check_depth = parameters.check_depths[check]
             if check_depth < np.int64(0):
                 break
-            margin = parameters.threshold * parameters.deviations[check] * (1.0 + _WIDENING * counters[AT.BEYOND])
+            margin = parameters.threshold * parameters.deviations[check] * (1.0 + MARGIN_WIDENING * counters[AT.BEYOND])
             if is_high:
                 needed = np.int64(np.ceil((beta + margin - parameters.offsets[check]) / parameters.slopes[check]))
                 lower = needed - np.int64(1)

@@ -168,6 +168,9 @@ class SearchResult:
         Whether every line was followed to the end of the game, nothing pruned that could matter.
     results_only
         Whether values tell who wins, not by how much.
+    confidence
+        Chance by which ProbCut takes a cut for right: the share of a check's errors within its margin. None where it
+        cut nothing.
     """
 
     lines: tuple[Line, ...]
@@ -178,6 +181,14 @@ class SearchResult:
     stopped: bool
     proven: bool = False
     results_only: bool = False
+    confidence: float | None = None
+
+    @property
+    def depth_text(self) -> str:
+        """Depth in plies, and behind it, where ProbCut cut, its confidence: ``22@73%``, as Edax writes it."""
+        if self.confidence is None:
+            return str(self.depth)
+        return f"{self.depth}@{min(round(100 * self.confidence), 99)}%"
 
     @property
     def score(self) -> int:

@@ -1,6 +1,7 @@
 """Searching a position: iterative deepening, limits, several lines."""
 
 import contextlib
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,8 +19,8 @@ from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game
 from glem.core.search.history import FOLLOW_UPS
-from glem.core.search.negascout import negascout
-from glem.core.search.probcut import FULL_WIDTH, ProbCut
+from glem.core.search.negascout import MARGIN_WIDENING, negascout
+from glem.core.search.probcut import CHECKS, FULL_WIDTH, ProbCut
 from glem.core.search.pruning import LATE_MOVES
 from glem.core.search.results import MOST_THREADS, Bound, Limits, Line, SearchResult, longest_seconds, usual_seconds
 from glem.core.search.state import AT, KILLERS, PLIES, SearchState
@@ -485,7 +486,8 @@ class Searcher:
         found.sort(key=lambda line: -line.score)
         moves = {line.moves[0] for line in found}
         found.extend(line for line in before.lines if line.moves[0] not in moves)
-        return self._result(root, tuple(found[: root.lines]), before.depth, began)
+        stopped = self._result(root, tuple(found[: root.lines]), before.depth, began)
+        return attrs.evolve(stopped, confidence=before.confidence)
 
     def _search_line(self, root: _Root, depth: int, known: Line | None) -> Line | None:
         """Best line among the moves that are not excluded; None when it was stopped before there was one.
@@ -588,4 +590,13 @@ class Searcher:
             stopped=stopped,
             proven=is_whole and not stopped,
             results_only=self.evaluator.result_only,
+            confidence=None if is_whole else self._confidence(depth, max(0, beyond)),
         )
+
+    def _confidence(self, depth: int, beyond: int) -> float | None:
+        """Give :attr:`SearchResult.confidence` of an iteration that is so many plies deeper than the game can last."""
+        probcut = self.state.selectivity
+        checks = probcut.check_depths[: CHECKS * min(depth, int(probcut.depth_count))]
+        if (checks < 0).all():
+            return None
+        return math.erf(probcut.threshold * (1 + MARGIN_WIDENING * beyond) / math.sqrt(2))

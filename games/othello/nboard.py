@@ -180,7 +180,7 @@ class _Session:
         self._status("glem is waiting")
 
     def _show(self, analysis: SearchResult) -> None:
-        depth = str(analysis.depth)
+        depth = analysis.depth_text
         if analysis.proven:
             # The protocol's words for what is certain.
             depth = "100%W" if analysis.results_only else "100%"

@@ -8,6 +8,7 @@ import doctest
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -23,7 +24,7 @@ from glem.core.game import optional_operations
 from glem.core.game.game import ExternalPlayers, Game, RecordFormat
 from glem.core.game.protocols import Protocol
 from tests.house.documented import blocks_of, figures_in, missing
-from tests.house.tree import GENERATED, ROOT
+from tests.house.tree import GENERATED, ROOT, tracked
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")] if not GENERATED & {*path.parts})
@@ -43,6 +44,16 @@ DECLARED = (
     Protocol,
     ExternalPlayers,
 )
+
+
+SPAN = re.compile(r"(?<!`)`(?P<text>[^`\n]+)`(?!`)")
+FILE = re.compile(r"[\w.-]+(/[\w.-]+)*\.py|(core|games|plugins|tests|docs)(/[\w.-]+)*/?")
+PLACE = re.compile(r"(?<![\w./-])(?:core|plugins|tests)/[\w./-]*\w")
+SCRIPT = re.compile(r"python3? (tests/[\w./-]+)")
+MODULE = re.compile(r"python3? -m (tests[\w.]+)")
+NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
+MADE_UP = {"own_knight_attacks_opponent_queen", "WTH_2010.wtb"}
+"""Names that are put together while glem runs, and of data."""
 
 
 def page_name(page: Path) -> str:
@@ -88,6 +99,36 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not place.exists() or (anchor and place.suffix == ".md" and anchor not in anchors(place)):
             broken.append(target)
     assert not broken
+
+
+@cache
+def tracked_places() -> frozenset[str]:
+    """Files that git tracks, and their folders."""
+    return frozenset(place.as_posix() for path in tracked() for place in (path, *path.parents))
+
+
+@cache
+def words_of_sources() -> frozenset[str]:
+    paths = (ROOT / path for path in tracked() if path.suffix in {".py", ".template", ".toml"})
+    return frozenset(word for path in paths for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=page_name)
+def test_files_and_names_in_the_page_exist(page: Path) -> None:
+    """Files by their path or its end; names of code, which have ``_``, a point or a capital inside, by their words."""
+    text = page.read_text(encoding="utf-8")
+    own = set(re.findall(r"\w+", "".join(match["body"] for match in FENCE.finditer(text))))
+    spans = {match["text"] for match in SPAN.finditer(FENCE.sub("", text))} - MADE_UP
+    files = {span for span in spans if FILE.fullmatch(span)}
+    files |= {*PLACE.findall(FENCE.sub("", text)), *SCRIPT.findall(text)} | {
+        f"{module.replace('.', '/')}.py" for module in MODULE.findall(text)
+    }
+    names = {span for span in spans - files if NAME.fullmatch(span) and re.search(r"_|[a-z][A-Z]|\.[a-z]{5}", span)}
+    missing = {
+        path for path in files if not any(f"/{place}".endswith(f"/{path.rstrip('/')}") for place in tracked_places())
+    }
+    missing |= {name for name in names if not {*re.findall(r"\w+", name)} <= words_of_sources() | own}
+    assert not missing
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

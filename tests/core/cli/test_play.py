@@ -249,6 +249,20 @@ def test_a_terminal_has_prompts_and_colors() -> None:
     assert b"\x1b[32m*\x1b[0m" in shown
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "depth 5@68% (complete), "),
+        (("--full-width",), "depth 5 (complete), "),
+        (("--depth", "30", "--nodes", "2000"), "@68% (stopped), "),
+    ],
+)
+def test_search_says_how_selective_it_was(terminal: Terminal, options: tuple[str, ...], said: str) -> None:
+    printed = terminal("search", "othello", "--depth", "5", "--moves", "f5d6c3d3c4", *options)
+    assert said in printed
+    assert (" 4@68% " in printed) == ("@" in said)
+
+
 def test_search_prints_every_iteration_and_the_best_lines(terminal: Terminal, mobility: str) -> None:
     arguments = ("search", "othello", "--evaluation", mobility, "--depth", "3", "--moves", "f5d6", "--lines", "2")
     lines = terminal(*arguments).splitlines()
