@@ -84,7 +84,7 @@ def board(
     game: Game | str,
     position: Any = None,
     *,
-    moves: Mapping[Any, Any] | Iterable[Any] = (),
+    moves: Mapping[Any, Any] | Iterable[Any] | str = (),
     first_to_move: bool = True,
 ) -> Board:
     """Show a position on its board, with words on some moves.
@@ -97,7 +97,8 @@ def board(
         A position or its text; None for the initial one.
     moves
         Moves, by number or text, to what stands on their cells, such as scores; without that they are counted from 1.
-        Moves that are no cells stand below the board.
+        Moves that are no cells stand below the board. A text such as ``"f5d6c3"`` is played, as ``--moves`` of the
+        commands is, and the board shows the position after it.
     first_to_move
         Whether the player who begins games is to move.
 
@@ -108,6 +109,14 @@ def board(
     """
     owner = load_game(game) if isinstance(game, str) else game
     found = position_of(owner, position)
+    if isinstance(moves, str):
+        from glem.core.players.engine import Engine
+        from glem.core.players.spec import parse_player
+
+        engine = Engine(owner, parse_player("random"))
+        engine.set_position(found)
+        engine.play_text(moves)
+        return Board(owner, engine.position, {}, first_to_move == (len(engine.moves) % 2 == 0))
     words = moves.items() if isinstance(moves, Mapping) else ((move, number) for number, move in enumerate(moves, 1))
     legal = {owner.move_text(found, move): move for move in owner.list_legal_moves(found)}
     named = {(move if isinstance(move, str) else owner.move_text(found, int(move))): str(word) for move, word in words}

@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from glem.core.cli.display import add_verbosity, printable_output, tell
-from glem.core.errors import GlemError, GlemWarning, __version__
+from glem.core.errors import BadInputError, GlemError, GlemWarning, __version__
 
 _TASKS = {
     "Learn from games and positions": {
@@ -84,6 +85,12 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """See click's, which ends with 1 where the reader of our output (head, less) has gone; 1 is an answer."""
+        threads = os.environ.get("NUMBA_NUM_THREADS", "")
+        if re.fullmatch(r"-[0-9]+|0+", threads):
+            # numba cannot be imported then.
+            raise BadInputError(
+                f"NUMBA_NUM_THREADS is {threads}: numba needs 1 or more; unset it, glem does not use it"
+            )
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

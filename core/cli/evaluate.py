@@ -12,6 +12,7 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def command(files: options.GameFiles, output: str | None, jobs: int) -> None:
     with display_progress()("evaluate", 1) as task:
         for chunk in stream_scored(game, positions, format=files.format, skip_bad=files.skip_bad, notes=notes):
             count, has_choices = count + len(chunk), chunk.label_kind == CHOICES
-            task.note(f"{count:,} positions")
+            task.note(f"{counted(count, 'position')}")
             label = judge.labels_of(chunk.label)
             phase = learning.phases.of(chunk.positions)
             moves = plies_left_of(game, chunk.positions) if by_moves else phase

@@ -9,7 +9,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import print_result
 from glem.core.errors import BadInputError
-from glem.core.tasks.counts import interval_text
+from glem.core.tasks.counts import counted, interval_text
 from glem.core.tasks.tables import Table
 
 
@@ -96,7 +96,7 @@ def command(words: tuple[str, ...], top: int) -> None:
         "what holds": lambda row: " ".join(row["relations"]),
         "adds": lambda row: f"{row['amount']:+.3f}",
     }
-    told.append(Table.of(f"{len(shown)} of {len(rows)} active items", shown, cells))
+    told.append(Table.of(f"{len(shown)} of {counted(len(rows), 'active item')}", shown, cells))
     if rows[top:]:
         told.append(f"the other {len(rows) - top} add {sum(row['amount'] for row in rows[top:]):+.3f}")
     if evaluation.coefficients is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def command(positions: str, output: str, size: int, sample: int, seed: int, jobs
     lines = [f"{name}: {members}" for name, members, *_ in rows] + [f"# {line}".rstrip() for line in boards]
     write_text(output, "\n".join(lines) + "\n")
     table = Table(
-        f"Patterns of {len(drawn):,} positions, and what they explain of held-out labels",
+        f"Patterns of {counted(len(drawn), 'position')}, and what they explain of held-out labels",
         ("pattern", "features", "instances", "explains", "left"),
         rows,
     )

@@ -111,7 +111,7 @@ class _Answer:
             score = f"{solution.score:+}" if solution.exact else "?"
             wrong = f"  (in the file: {self.expected:+g})" if self.is_wrong and place == 0 else ""
             told = f"{self.source}  {game.line_text(self.position, solution.variation)}{wrong}"
-            click.echo(f"{score:>4}  {solution.nodes:>13,} nodes {solution.seconds:>9.3f} s  {told}")
+            click.echo(f"{score:>4}  {counted(solution.nodes, 'node'):>19} {solution.seconds:>9.3f} s  {told}")
         if not self.solutions and not self.missing:
             click.echo(f"      no moves, the game is over  {self.source}")
         if self.missing:
@@ -199,7 +199,7 @@ def command(
         sum(map(is_so, asked))
         for is_so in (lambda one: not one.is_solved, lambda one: one.is_checked, lambda one: one.is_wrong)
     )
-    differ = f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""
+    differ = f"; {wrong:,} of {counted(checked, 'score')} differ from the files'" if check else ""
     told = [f"{counted(len(asked), 'position')}, {unsolved:,} not solved{differ}"]
     if unscored:
         told.append(f"{counted(unscored, 'position')} without a score to compare with")

@@ -315,7 +315,10 @@ def _by_differences(
         LOGISTIC,
         linear=tuple(learning.features.index(name) for name in settings.features),
         linear_weights=np.tile((constants.scale * course.weights).astype(np.float32), (phases, 1)),
-        provenance={"weights": f"temporal differences of {len(starts) - 1:,} games, {course.steps:,} steps", **told},
+        provenance={
+            "weights": f"temporal differences of {counted(len(starts) - 1, 'game')}, {counted(course.steps, 'step')}",
+            **told,
+        },
     )
 
 
@@ -748,10 +751,10 @@ def _settings_text(task: Any) -> str:
     rates = (
         f"rates {how.least_rate:g} to {how.most_rate:g}, times {how.up:g} or {how.down:g}, momentum {how.momentum:g}"
     )
-    search = f"searches of {max(task.settings.depth, 0)} plies"
+    search = f"searches of {counted(max(task.settings.depth, 0), 'ply')}"
     quiet = f" with {task.settings.quiescence}" if task.settings.quiescence else ""
     plies = f"plies {task.settings.plies[0]} to {task.settings.plies[1]}"
-    return f"{task.games:,} training games of each, {plies}, {search}{quiet}; {rates}."
+    return f"{counted(task.games, 'training game')} of each, {plies}, {search}{quiet}; {rates}."
 
 
 def _many(

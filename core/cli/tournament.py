@@ -103,7 +103,7 @@ def play_tournament(words: tuple[str, ...], *, record: str | None, most: int | N
     if most is not None and game_name is None and len(players) > most:
         game_name, players = words[0], words[1:]
     if most is not None and len(players) != most:
-        raise click.UsageError(f"Name {most} players, not {len(players)}.", click.get_current_context())
+        raise click.UsageError(f"Name {counted(most, 'player')}, not {len(players)}.", click.get_current_context())
     limits = None if how["limit"] is None else parse_limits(how["limit"])
     evaluations = [parse_player(text, limits=limits).evaluation for text in players]
     result = tournament(

@@ -165,7 +165,7 @@ def _told(training: LikelihoodTraining) -> Iterator[str | Table]:
         f"{counted(training.parameters, 'parameter')}; "
         f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
     )
-    games = [f"{counted(training.games, 'fitted game')}", f"{training.held_out_games:,} held-out games"]
+    games = [f"{counted(training.games, 'fitted game')}", f"{counted(training.held_out_games, 'held-out game')}"]
     grades = zip((before, held_before), training.recalibrated, (after, held_after), strict=True)
     rows = [(name, *(f"{grade:.4f}" for grade in three)) for name, three in zip(games, grades, strict=True)]
     header = ("", "prior", "prior recalibrated", "fitted")

@@ -15,6 +15,7 @@ from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError, reading
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.files.archives import ArchiveFormat
+from glem.core.tasks.counts import counted
 
 _COLUMNS: dict[str, Any] = {
     "table_features": np.int32,
@@ -155,7 +156,7 @@ class ConfigurationSet:
         return len(self.match_counts)
 
     def __repr__(self) -> str:
-        return f"ConfigurationSet({len(self)} configurations of {len(self.table)} relations)"
+        return f"ConfigurationSet({counted(len(self), 'configuration')} of {counted(len(self.table), 'relation')})"
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from glem.core.patterns.patterns import PatternSet
 from glem.core.players.protocols.gtp import GTP
 from glem.core.players.spec import protocols_of_programs
 from glem.core.positions.game_lines import GAME_LINES
+from glem.core.tasks.counts import counted
 
 Cell = str | int
 """One entry of a table."""
@@ -184,7 +185,10 @@ def _rule_facts(game: Game) -> Iterator[tuple[str, Cell]]:
     yield "plies in a game, at most", game.max_plies
     yield "forced pass", "none" if game.pass_move is None else f"move {game.pass_move}"
     yield "board symmetries, identity included", game.symmetry_count
-    yield "board", f"{game.layout.rows} rows, {game.layout.columns} columns" if game.layout else "none"
+    yield (
+        "board",
+        f"{counted(game.layout.rows, 'row')}, {counted(game.layout.columns, 'column')}" if game.layout else "none",
+    )
     yield "interface version", game.interface_version
     yield "rules run", "compiled" if game.rules.plain_reason is None else f"as plain Python: {game.rules.plain_reason}"
 

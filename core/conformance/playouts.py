@@ -14,6 +14,7 @@ from glem.core.conformance.report import BrokenPromise, CheckResult, Conformance
 from glem.core.errors import BadInputError
 from glem.core.game.drawing import draw_position
 from glem.core.game.game import Game
+from glem.core.tasks.counts import counted
 
 GUARD = -1_234_567
 """Value in the move buffer around the room that the rules may write to."""
@@ -237,13 +238,15 @@ def play_sample(sample: Sample, check: CheckResult, most_positions: float = math
             if not isinstance(over, bool | np.bool_ | int | np.integer):
                 raise BrokenPromise(f"is_over returned {_shown(over)}, expected True or False")
             said = "yes" if over else "no"
-            check.expect(bool(over) == (not moves), f"legal_moves finds {len(moves)} moves, is_over says {said}")
+            check.expect(
+                bool(over) == (not moves), f"legal_moves finds {counted(len(moves), 'move')}, is_over says {said}"
+            )
             if not moves:
                 sample.add(position, moves, None, history, bool(over))
                 break
             move = generator.choice(moves)
             if len(history) >= game.max_plies:
-                raise BrokenPromise(f"a game goes on after max_plies = {game.max_plies} plies")
+                raise BrokenPromise(f"a game goes on after max_plies = {counted(game.max_plies, 'ply')}")
             following = game.play(position, move)
             check_position(game, following, f"play({move}, {move_text(game, move)})")
             sample.add(position, moves, move, history, bool(over))

@@ -226,8 +226,8 @@ def _note_course(report: ConformanceReport, game: Game, sample: Sample) -> None:
         winners = Counter((count + (score < 0)) % 2 for count, score in zip(plies, scores, strict=True) if score)
         won, lost = (sum(sign * score > 0 for score in scores) for sign in (-1, 1))
         report.note(
-            f"{len(scores)} random games: the first player won {winners[0]}, the second {winners[1]}, "
-            f"{scores.count(0)} were drawn; who moved last won {won} and lost {lost}"
+            f"{counted(len(scores), 'random game')}: the first player won {winners[0]}, the second {winners[1]}, "
+            f"{counted(scores.count(0), 'draw')}; who moved last won {won} and lost {lost}"
         )
     choices = [len(moves) for moves in sample.legal if moves]
     if choices:

@@ -11,6 +11,7 @@ from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, l
 from glem.core.conformance.report import BrokenPromise, CheckResult, NotApplicable, Suite
 from glem.core.game.game import RULES, Game
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
+from glem.core.tasks.counts import counted
 
 SEARCHING = Suite()
 
@@ -109,7 +110,9 @@ def _check_tactical_moves(check: CheckResult, game: Game, sample: Sample) -> Non
                     break
                 position = game.play(position, generator.choice(moves))
             else:
-                check.fail(f"tactical moves follow each other for more than max_plies = {game.max_plies} plies")
+                check.fail(
+                    f"tactical moves follow each other for more than max_plies = {counted(game.max_plies, 'ply')}"
+                )
             check.cases += 1
 
 
@@ -135,11 +138,13 @@ def _check_numbers(check: CheckResult, game: Game, sample: Sample) -> None:
         if "plies_left" in functions:
             bound = _in_range(functions["plies_left"](position), 0, _UNLIMITED, "plies_left")
             if bound < moves_after[row]:
-                check.fail(f"plies_left gives {bound}, the game went on for {moves_after[row]} moves")
+                check.fail(f"plies_left gives {bound}, the game went on for {counted(moves_after[row], 'move')}")
         if "reversible_plies" in functions:
             reach = _in_range(functions["reversible_plies"](position), 0, _UNLIMITED, "reversible_plies")
             if reach < plies_to_equal[row]:
-                check.fail(f"reversible_plies gives {reach}, an equal position lies {plies_to_equal[row]} plies back")
+                check.fail(
+                    f"reversible_plies gives {reach}, an equal position lies {counted(plies_to_equal[row], 'ply')} back"
+                )
         if "no_moves_score" in functions and not sample.legal[row]:
             found, wanted = functions["no_moves_score"](position), game.final_score(position)
             if found != wanted:
@@ -160,7 +165,7 @@ def _check_numbers(check: CheckResult, game: Game, sample: Sample) -> None:
                     extensions.append(value)
     extended = np.count_nonzero(extensions)
     if 2 * extended > len(extensions):
-        moves = f"{extended} of {len(extensions)} moves"
+        moves = f"{extended} of {counted(len(extensions), 'move')}"
         check.fail(f"extension extends {moves}, expected 0 for most: the search would never end")
 
 
@@ -267,7 +272,7 @@ def _check_solver(check: CheckResult, game: Game, sample: Sample) -> None:
 def _check_solution(game: Game, solver: Any, position: Any, value: _Value, check: CheckResult) -> None:
     names = [game.format_move(move) for move in value.moves]
     bound = solver.plies_left(position)
-    check.expect(bound >= value.longest, f"plies_left gives {bound}, {value.longest} moves are possible")
+    check.expect(bound >= value.longest, f"plies_left gives {bound}, {counted(value.longest, 'move')} are possible")
     solution = solver.solve(position)
     check.expect(solution.exact, "a solution without limits is not exact")
     check.expect(solution.score == value.score, f"the solver finds {solution.score}, brute force {value.score}")

@@ -17,6 +17,7 @@ from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 
@@ -67,7 +68,9 @@ class MiningPlan:
         if self.within not in ("all", "patterns"):
             raise BadInputError(f"mining goes on within 'all' or 'patterns', not {self.within!r}")
         if self.sample < 100 or self.keep < 1:
-            raise BadInputError(f"a sample of {self.sample} positions and {self.keep} kept configurations are too few")
+            raise BadInputError(
+                f"a sample of {counted(self.sample, 'position')} and {self.keep} kept configurations are too few"
+            )
 
     def matches_for(self, positions: int) -> int:
         """Minimal match count for a sample of that many positions."""
@@ -155,7 +158,8 @@ def _subsets(learning: Learning, plan: MiningPlan) -> dict[str, NDArray[np.intp]
 def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, greatest: float) -> str:
     """Say which of the two conditions keeps all configurations out, and what helps against it."""
     found = (
-        f"none of {mined:,} configurations is significant at {plan.level:g} and gains {plan.least_gain:g} standard "
+        f"none of {counted(mined, 'configuration')} is significant at {plan.level:g} and gains "
+        f"{plan.least_gain:g} standard "
         f"errors over its generalizations: {significant:,} of them are significant, {gaining:,} gain enough, and the "
         f"greatest gain is {greatest:.2f}."
     )
@@ -225,12 +229,14 @@ def find_candidates(
     ]
     if sum(len(part) for part in found) >= plan.limit:
         raise BadInputError(
-            f"{plan.limit:,} configurations or more match at least {minimum:,} of {len(sample):,} positions: "
+            f"{plan.limit:,} configurations or more match at least {minimum:,} of {counted(len(sample), 'position')}: "
             "raise the minimal match count or bound the size"
         )
     mined = union(found)
     if len(mined) == 0:
-        raise BadInputError(f"no configuration matches {minimum:,} of the {len(sample):,} positions of the sample")
+        raise BadInputError(
+            f"no configuration matches {minimum:,} of the {counted(len(sample), 'position')} of the sample"
+        )
     # What the phase alone tells is no configuration's merit.
     phase = learning.phases.of(sample.positions)
     means = np.bincount(phase, sample.label, len(learning.phases)) / np.maximum(

@@ -34,6 +34,7 @@ from glem.core.fitting.least_squares import FitSettings, Terms, Training, train,
 from glem.core.fitting.phases import PhaseWeights
 from glem.core.patterns.patterns import MINIMUM_MATCHES, PatternSet
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 
@@ -139,7 +140,10 @@ class Discovery:
 
     def __repr__(self) -> str:
         found = len(self.candidates.configurations)
-        return f"Discovery({self.learning.game.name}: {found} configurations of {len(self.sample)} positions)"
+        return (
+            f"Discovery({self.learning.game.name}: {counted(found, 'configuration')} of "
+            f"{counted(len(self.sample), 'position')})"
+        )
 
 
 RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz")
@@ -321,7 +325,8 @@ def discover(
     pattern_set = _pattern_set(learning, chosen, training_set)
     if len(training_set) < 1000 or len(held_out) < 100:
         raise BadInputError(
-            f"{len(positions):,} positions split into {len(training_set):,} to learn from and {len(held_out):,} held "
+            f"{counted(len(positions), 'position')} split into {len(training_set):,} to learn from and "
+            f"{len(held_out):,} held "
             "out; at least 1,000 and 100 are needed"
         )
     if not folder.is_dir():

@@ -29,6 +29,7 @@ from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.patterns.pattern import images_of
 from glem.core.patterns.patterns import MAX_TABLE_SIZE, PatternSet
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 Floats = NDArray[np.float64]
@@ -201,7 +202,7 @@ def design_patterns(
         raise BadInputError(f"patterns can be made of {_MOST_FEATURES} features at most, {len(cells)} are too many")
     held_out = sample.held_out_mask(_HELD_OUT)
     if not (held_out.sum() >= 100 and (~held_out).sum() >= 1000):
-        raise BadInputError(f"{len(sample):,} positions are too few to find patterns: some 100,000 are wanted")
+        raise BadInputError(f"too few positions to find patterns: {len(sample):,}, some 100,000 are wanted")
     left = _unexplained(sample, learning, (), held_out, jobs)
     variance = before = float(np.mean(left[held_out] ** 2))
     if not variance > 0:
@@ -211,7 +212,9 @@ def design_patterns(
     minimum = chosen.minimum_matches or max(100, len(sample) // 2000)
     mining = mine(own, minimum_matches=minimum, maximum_size=3, limit=_MOST_MINED, jobs=jobs, progress=progress)
     if len(mining) >= _MOST_MINED:
-        raise BadInputError(f"{_MOST_MINED:,} configurations or more match {minimum:,} positions: ask for more matches")
+        raise BadInputError(
+            f"{_MOST_MINED:,} configurations or more match {counted(minimum, 'position')}: ask for more matches"
+        )
     mined = mining.flatten()
     symmetries = _symmetries_of(features, cells)
     found: list[DesignedPattern] = []

@@ -33,6 +33,7 @@ from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import check_named_by_file
 from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
@@ -301,7 +302,9 @@ class LinearEvaluation:
     def __attrs_post_init__(self) -> None:
         phases = len(self.learning.phases)
         if self.bias.shape != (phases,):
-            raise BadInputError(f"bias has shape {self.bias.shape}, {self.learning.game.name} has {phases} phases")
+            raise BadInputError(
+                f"bias has shape {self.bias.shape}, {self.learning.game.name} has {counted(phases, 'phase')}"
+            )
         widths = {
             "pattern_weights": self.patterns.weight_count if self.patterns is not None else 0,
             "configuration_weights": len(self.configurations) if self.configurations is not None else 0,
@@ -519,7 +522,9 @@ class LinearEvaluation:
                 found.append(Contribution("configuration", name, relations, amount))
         if self.network is not None:
             (amount,) = self.network.values(self.learning, values[None, :], np.array([phase])).tolist()
-            found.append(Contribution("network", f"hidden layer of {self.network.bias.size} units", (), amount))
+            found.append(
+                Contribution("network", f"hidden layer of {counted(self.network.bias.size, 'unit')}", (), amount)
+            )
         total = sum(item.amount for item in found)
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))

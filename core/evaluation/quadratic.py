@@ -20,6 +20,7 @@ from glem.core.evaluation.linear import (
 )
 from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.files.archives import ArchiveFormat
+from glem.core.tasks.counts import counted
 
 QUADRATIC_ARRAYS = ("slopes", "squares")
 """What a file of this kind has beside the arrays of a linear evaluation."""
@@ -71,7 +72,7 @@ class QuadraticEvaluation(LinearEvaluation):
             raise BadInputError("squares are not symmetric")
 
     def __repr__(self) -> str:
-        return f"QuadraticEvaluation({self.learning.game.name}: {len(self.terms)} terms, {self.unit})"
+        return f"QuadraticEvaluation({self.learning.game.name}: {counted(len(self.terms), 'term')}, {self.unit})"
 
     def sums_of_values(self, values: NDArray[np.int16], phase: NDArray[Any], *, jobs: int = 1) -> NDArray[np.float32]:
         """Discriminant, before the link, for feature values; see :meth:`.LinearEvaluation.sums_of_values`."""

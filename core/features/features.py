@@ -14,6 +14,7 @@ from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.equal_positions import contiguous_columns, one_position
 from glem.core.game.game import Game
+from glem.core.tasks.counts import counted
 
 _BLOCK = 64
 _PIECE = re.compile(r"(own|opponent)(?:'s)?(?:[ _-]+(.+))?")
@@ -63,7 +64,8 @@ class AtomicFeature:
             raise BadInputError(f"feature {self.name!r}: range {self.low}..{self.high} is empty or no int16")
         if self.value_names and len(self.value_names) != self.high - self.low + 1:
             raise BadInputError(
-                f"feature {self.name!r} has {self.high - self.low + 1} values and {len(self.value_names)} value names"
+                f"feature {self.name!r} has {counted(self.high - self.low + 1, 'value')} and "
+                f"{len(self.value_names)} value names"
             )
 
     @property
@@ -139,7 +141,7 @@ class AtomicFeatures:
         return len(self.features)
 
     def __repr__(self) -> str:
-        return f"AtomicFeatures({self.game.name}: {len(self)} features)"
+        return f"AtomicFeatures({self.game.name}: {counted(len(self), 'feature')})"
 
     def __getitem__(self, place: int) -> AtomicFeature:
         return self.features[place]

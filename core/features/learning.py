@@ -21,6 +21,7 @@ from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
 from glem.core.game.game import Game, load_game
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, load_plugin, plugin_names, plugin_owner
+from glem.core.tasks.counts import counted
 
 
 @generic_operation
@@ -67,7 +68,7 @@ class Phases:
         object.__setattr__(self, "operations", Operations(f"{self.game.name}-phases", {"phase_of": self.phase_of}))
 
     def __repr__(self) -> str:
-        return f"Phases({self.game.name}: {len(self)} phases)"
+        return f"Phases({self.game.name}: {counted(len(self), 'phase')})"
 
     def __len__(self) -> int:
         return len(self.names)
@@ -270,7 +271,7 @@ class Learning:
         refuse(label, problems)
 
     def __repr__(self) -> str:
-        counts = f"{len(self.features)} features, {len(self.phases)} phases"
+        counts = f"{counted(len(self.features), 'feature')}, {counted(len(self.phases), 'phase')}"
         return f"Learning({self.game.name}: {counts}, pattern sets: {', '.join(self.pattern_sets) or 'none'})"
 
 
@@ -286,7 +287,9 @@ def with_phases(learning: Learning, count: int) -> Learning:
     if count == len(learning.phases):
         return learning
     if learning.phases_of is None:
-        raise BadInputError(f"{learning.game.name} has {len(learning.phases)} phases and no other number of them")
+        raise BadInputError(
+            f"{learning.game.name} has {counted(len(learning.phases), 'phase')} and no other number of them"
+        )
     return evolve(learning, phases=learning.phases_of(count))
 
 

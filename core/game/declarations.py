@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 
 from glem.core.errors import PluginError, __version__
+from glem.core.tasks.counts import counted
 
 T = TypeVar("T")
 
@@ -66,7 +67,7 @@ def _argument_problems(
     kind: str, fields: Mapping[str, Any], arguments: tuple[Any, ...], named: Mapping[str, Any]
 ) -> Iterable[str]:
     if len(arguments) > len(fields):
-        yield f"{len(arguments)} arguments without names, {kind} takes {len(fields)}"
+        yield f"{counted(len(arguments), 'argument')} without names, {kind} takes {len(fields)}"
         return
     placed = list(fields)[: len(arguments)]
     if twice := [name for name in placed if name in named]:

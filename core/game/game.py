@@ -24,6 +24,7 @@ from glem.core.game.protocols import PositionScoring, ProgramOption, Protocol
 from glem.core.game.records import GameRecords, ScoredPositions
 from glem.core.game.registry import GAMES_GROUP, load_plugin, plugin_names, plugin_owner
 from glem.core.game.solver import Solver
+from glem.core.tasks.counts import counted
 
 RULES = ("legal_moves", "play", "is_over", "final_score", "hash_key", "count_moves", "transform")
 """Fields of a game that are its rules, which generic code calls."""
@@ -407,7 +408,7 @@ class Game:
         return count
 
     def _broken_listing(self, found: str, position: Any) -> str:
-        room = f"expected 0 to max_moves = {self.max_moves} moves"
+        room = f"expected 0 to max_moves = {counted(self.max_moves, 'move')}"
         return f"game {self.name!r}: legal_moves {found}, {room}, in {position}; glem check {self.name} tells more"
 
     def move_text(self, position: Any, move: int) -> str:

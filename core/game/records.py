@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
+from glem.core.tasks.counts import counted
 
 CHUNK_SIZE = 20_000
 """Default for the most games, or positions, that a reader hands out at once."""
@@ -105,11 +106,14 @@ class GameRecords:
             columns |= dict(zip((f"starts.{name}" for name in self.starts._fields), self.starts, strict=True))
         for name, column in columns.items():
             if len(column) != count:
-                raise BadInputError(f"column {name!r} of game records has {len(column)} values for {count} games")
+                raise BadInputError(
+                    f"column {name!r} of game records has {counted(len(column), 'value')} for {counted(count, 'game')}"
+                )
         for name, column in self.move_columns.items():
             if len(column) != len(self.moves):
                 raise BadInputError(
-                    f"column {name!r} of game records has {len(column)} values for {len(self.moves)} moves"
+                    f"column {name!r} of game records has {counted(len(column), 'value')} for "
+                    f"{counted(len(self.moves), 'move')}"
                 )
         for name in self.names:
             if name not in self.extra:
@@ -142,7 +146,10 @@ class GameRecords:
 
     def __repr__(self) -> str:
         source = f" of {self.source!r}" if self.source else ""
-        return f"GameRecords({len(self)} games{source}, {len(self.moves)} moves, {self.skipped} left out)"
+        return (
+            f"GameRecords({counted(len(self), 'game')}{source}, {counted(len(self.moves), 'move')}, {self.skipped} "
+            "left out)"
+        )
 
     @property
     def lengths(self) -> NDArray[np.int64]:

@@ -365,7 +365,7 @@ def grade_collection(
     result, side = columns.result, columns.column("side")
     ungraded = [name for name, prediction in predictions.items() if not prediction.is_known.any()]
     have = "has" if len(ungraded) == 1 else "have"
-    without = f"{' and '.join(ungraded)} {have} no value for any of the {len(result):,} positions"
+    without = f"{' and '.join(ungraded)} {have} no value for any of the {counted(len(result), 'position')}"
     if len(ungraded) == len(names):
         raise BadInputError("; ".join([without, *told]))
     for name in ungraded:
@@ -413,7 +413,9 @@ def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[st
     if len(given) == 1:
         return [given[0]] * len(names)
     if len(given) != len(names):
-        raise BadInputError(f"{len(names)} evaluations were given {len(given)} values of {what}; give one, or one each")
+        raise BadInputError(
+            f"{counted(len(given), 'value')} of {what} for {counted(len(names), 'evaluation')}: give one, or one each"
+        )
     return given
 
 

@@ -30,7 +30,7 @@ from glem.core.grading.correctness import (
     mean_by_game,
 )
 from glem.core.grading.groupings import Grouping
-from glem.core.tasks.counts import interval_text, with_error
+from glem.core.tasks.counts import counted, interval_text, with_error
 from glem.core.tasks.tables import Table
 
 EQUAL = "equal probabilities"
@@ -125,7 +125,7 @@ class Grading:
 
     def __repr__(self) -> str:
         grades = ", ".join(f"{one.name} {one.grade.grade:.4f}" for one in self.evaluations)
-        return f"Grading({sum(self.results)} positions: {grades})"
+        return f"Grading({counted(sum(self.results), 'position')}: {grades})"
 
     def _repr_html_(self) -> str:
         return self.table().html()

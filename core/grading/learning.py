@@ -42,6 +42,7 @@ from glem.core.grading.scorers.scorers import StaticScorer
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.reading import FileSummary, reading_remarks
 from glem.core.positions.selection.selection import SelectionRule
+from glem.core.tasks.counts import counted
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -81,7 +82,7 @@ def deciding_games(
     number = len(np.unique(games.record[known]))
     if number and not leave_out:
         raise BadInputError(
-            f"{number:,} of the {games.game_count:,} games that decide are tuning games as well; take other "
+            f"{number:,} of the {counted(games.game_count, 'game')} that decide are tuning games as well; take other "
             "files, split one collection by --held-out, or leave these games out by --leave-out-tuned"
         )
     if known.all():

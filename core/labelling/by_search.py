@@ -48,6 +48,7 @@ from glem.core.positions.labels import serious_error
 from glem.core.positions.positions import Positions
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -73,7 +74,9 @@ def check_labeller(spec: PlayerSpec, *kinds: str) -> None:
         raise BadInputError(f"{spec.name!r} does not search; labels need an evaluation file with depth= or nodes=")
     spec.check_repeatable("its labels could not be made again")
     if spec.result_from:
-        raise BadInputError(f"{spec.name!r} solves for win, draw and loss from {spec.result_from} moves on; use solve=")
+        raise BadInputError(
+            f"{spec.name!r} solves for win, draw and loss from {counted(spec.result_from, 'move')} on; use solve="
+        )
 
 
 class Judgement(NamedTuple):
@@ -202,7 +205,8 @@ class SearchLabelling:
             check_labeller(self.sample_by)
         if min(self.sampled, self.even, self.children, self.child_moves - 1) < 0 or (self.window or 0) < 0:
             raise BadInputError(
-                f"cannot draw {self.sampled} positions, {self.even} within {self.window} of even and {self.children} "
+                f"cannot draw {counted(self.sampled, 'position')}, {self.even} within {self.window} of even and "
+                f"{self.children} "
                 "after random moves"
             )
         if self.child_moves > 1 and not self.children:

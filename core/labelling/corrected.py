@@ -37,6 +37,7 @@ from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
 from glem.core.search.solver import can_solve, solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -84,7 +85,9 @@ class RelabelSettings:
             if value is not None and value < 0:
                 raise BadInputError(f"{name} must not be negative, got {value:g}")
         if self.outcome_from < 0:
-            raise BadInputError(f"outcomes cannot be searched for from {self.outcome_from} moves before the end on")
+            raise BadInputError(
+                f"outcomes cannot be searched for from {counted(self.outcome_from, 'move')} before the end on"
+            )
         if self.rounds < 1:
             raise BadInputError(f"there must be at least one round, got {self.rounds}")
         if self.positions_per_task < 1:

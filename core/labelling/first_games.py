@@ -28,6 +28,7 @@ from glem.core.game.optional_operations import earlier_plies, is_drawn_by_rule
 from glem.core.game.records import GameRecords
 from glem.core.positions.game_tree import GameTree
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 _POSITIONS = 200_000
@@ -262,7 +263,7 @@ def play_games(
     depth = 1 if is_plain else int(min(max(math.log(_POSITIONS_A_MOVE) / math.log(usual_moves), 1), _DEEPEST))
     parts: list[GameRecords] = []
     reached = 0
-    with progress(f"{game.title} plays itself, {depth} plies deep", wanted) as task:
+    with progress(f"{game.title} plays itself, {counted(depth, 'ply')} deep", wanted) as task:
         for key in keys[1:]:
             records, plies, _ = _play_batch(game, evaluator, key, depth, random_plies, exploration)
             parts.append(records)

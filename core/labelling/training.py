@@ -48,6 +48,7 @@ from glem.core.positions.positions import Positions
 from glem.core.positions.replay import plies_of_games
 from glem.core.search.results import Limits
 from glem.core.search.solver import can_solve, solver_of
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 from glem.core.tasks.tasks import Workers
@@ -450,7 +451,8 @@ class _Training:
             with contextlib.suppress(BadInputError):
                 return choose_openings(self.learning.game, plies=plies, count=self.settings.pairs, seed=seed)
         raise BadInputError(
-            f"{self.learning.game.name} has too few openings for matches of {self.settings.pairs} pairs; take fewer"
+            f"{self.learning.game.name} has too few openings for matches of "
+            f"{counted(self.settings.pairs, 'pair')}; take fewer"
         )
 
     def _choice_error(self, evaluation: LinearEvaluation) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import read_records, record_formats
 from glem.core.positions.replay import plies_of_games
 from glem.core.positions.writing import check_format_holds, write_games
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
 from glem.core.tasks.tasks import Workers, run_tasks
@@ -254,8 +255,8 @@ class _Plan:
     def __attrs_post_init__(self) -> None:
         if self.games is not None and self.games > self.most_games:
             raise BadInputError(
-                f"{self.games:,} games are wanted, but these players play only {self.most_games:,} different ones from "
-                f"{len(self.openings or ()):,} openings; more need exploration"
+                f"these players play only {counted(self.most_games, 'different game')}, not {self.games:,}, from "
+                f"{counted(len(self.openings or ()), 'opening')}; more need exploration"
             )
 
     @property
@@ -329,7 +330,8 @@ class _Plan:
             self._path(file).unlink()
         if reached < self.goal:
             raise BadInputError(
-                f"all {self.most_games:,} different games of these players give {reached:,} positions, "
+                f"all {counted(self.most_games, 'different game')} of these players give "
+                f"{counted(reached, 'position')}, "
                 f"{self.goal:,} are wanted; more need exploration or longer openings"
             )
         games, positions = (sum(self.amounts[file][kind] for file in files) for kind in (0, 1))

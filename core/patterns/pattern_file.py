@@ -7,6 +7,7 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError, reading
 from glem.core.features.features import AtomicFeatures
+from glem.core.tasks.counts import counted
 
 _MOST_BYTES = 1 << 20
 _MOST_PATTERNS = 1000
@@ -53,7 +54,7 @@ def read_pattern_file(features: AtomicFeatures, path: str | os.PathLike[str]) ->
         elif name in found:
             problem = f"a second pattern {name!r}"
         elif not 1 <= len(members) <= _MOST_FEATURES:
-            problem = f"pattern {name!r} has {len(members)} features, expected 1 to {_MOST_FEATURES}"
+            problem = f"pattern {name!r} has {counted(len(members), 'feature')}, expected 1 to {_MOST_FEATURES}"
         elif unknown is not None:
             problem = f"pattern {name!r}: {features.game.name} has no feature {unknown!r}"
         elif len(set(members)) < len(members):

@@ -39,6 +39,7 @@ from glem.core.patterns.pattern import (
 from glem.core.patterns.pattern_file import read_pattern_file
 from glem.core.patterns.sparse_patterns import table_of, valid_contents
 from glem.core.patterns.sparse_table import SparseTable, join_tables
+from glem.core.tasks.counts import counted
 
 MAX_TABLE_SIZE = 1 << 16
 """Entries that a dense table may have, so that an index fits into 16 bits; larger patterns are sparse."""
@@ -331,7 +332,10 @@ class PatternSet:
         return len(self.patterns)
 
     def __repr__(self) -> str:
-        return f"PatternSet({self.features.game.name}: {len(self.patterns)} patterns, {self.weight_count} weights)"
+        return (
+            f"PatternSet({self.features.game.name}: {counted(len(self.patterns), 'pattern')}, "
+            f"{counted(self.weight_count, 'weight')})"
+        )
 
     @property
     def weight_count(self) -> int:

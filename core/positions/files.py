@@ -32,6 +32,7 @@ from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.positions.positions import Merger, Positions
+from glem.core.tasks.counts import counted
 
 _log = logging.getLogger(__name__)
 
@@ -279,7 +280,7 @@ def stream_positions(
             done += len(part)
             yield part
         if done != header.count:
-            raise BadInputError(f"{path} announces {header.count} positions and holds {done}")
+            raise BadInputError(f"{path} announces {counted(header.count, 'position')} and holds {done}")
         if done == 0:
             columns = {field.name: np.zeros(0, field.type.to_pandas_dtype()) for field in file.schema_arrow}
             yield Positions.from_columns(owner, columns, header.sources, header.label_kind)

@@ -19,6 +19,7 @@ from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import last_positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 _DTYPES = {
@@ -111,7 +112,9 @@ class Positions:
         known = self._known()
         for name, column in {**self._fields_of_positions(), **known, **self.extra}.items():
             if len(column) != len(self):
-                raise BadInputError(f"a set of {len(self)} positions has {len(column)} values of {name!r}")
+                raise BadInputError(
+                    f"a set of {counted(len(self), 'position')} has {counted(len(column), 'value')} of {name!r}"
+                )
         for name, column in known.items():
             stored = "_game_key" if name == "game_key" else name
             object.__setattr__(self, stored, np.ascontiguousarray(column, _DTYPES[name]))
@@ -370,7 +373,7 @@ class Positions:
 
     def __repr__(self) -> str:
         return (
-            f"Positions({self.game.name}: {len(self)} positions of {self.game_count} records, "
+            f"Positions({self.game.name}: {counted(len(self), 'position')} of {counted(self.game_count, 'record')}, "
             f"labels {self.label_kind!r}, sources {len(self.sources)})"
         )
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import Element
 
 from glem.core.report.data import Calibration, LearningCurve
-from glem.core.report.markup import Child, element, legible, number, whole
+from glem.core.report.markup import Child, element, legible, number
 from glem.core.report.svg import FONT_SIZE, STAND_IN, Spot, both_sizes, chart
+from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,7 +137,7 @@ def phase_chart(
         spots = []
         for place, (phase, count) in enumerate(zip(phases, counts, strict=True)):
             told = [f"{name}: {_told(*curve[place])}" for name, curve in curves.items()]
-            spots.append(Spot(upper, place, math.nan, "\n".join([f"{phase}: {whole(count)} positions", *told])))
+            spots.append(Spot(upper, place, math.nan, "\n".join([f"{phase}: {counted(count, 'position')}", *told])))
         return spots
 
     key = f"{quantity}s" + ("" if unit else f"-{'-'.join(grouping.split())}")
@@ -200,7 +201,7 @@ def calibration_chart(calibration: Calibration, key: str) -> Element:
         axes.set_xlabel(f"predicted, {_label(calibration.unit)}")
         axes.set_ylabel("observed")
         return [
-            Spot(axes, x, y, f"predicted {number(x)}, observed {number(y)}\n{whole(count)} positions")
+            Spot(axes, x, y, f"predicted {number(x)}, observed {number(y)}\n{counted(count, 'position')}")
             for x, y, count in calibration.filled
         ]
 

@@ -217,7 +217,7 @@ class DiscoveryReport:
     unit
         Unit of labels and weights, for people.
     pattern_source
-        Whose patterns these are, e.g. ``the set logistello of Othello``.
+        Whose patterns these are, e.g. ``the set lines of the game``.
     how_to_read
         Paragraphs, separated by blank lines, for readers new to it; or None.
     cell_maps

@@ -140,7 +140,7 @@ def _pattern_items(found: Discovery) -> tuple[Item, ...]:
         overall = float(np.sqrt((spread**2).mean()))
         valid = int((matches[:, part].sum(axis=0) >= _ENOUGH_MATCHES).sum())
         note = (
-            f"The strongest of {patterns.weight_sizes[place]:,} entries, {valid:,} of which match at least "
+            f"The strongest of {counted(patterns.weight_sizes[place], 'entry')}, {valid:,} of which match at least "
             f"{_ENOUGH_MATCHES} positions; what all entries together add has a standard deviation of {overall:.1f}."
         )
         relations = patterns.describe(chosen)[1]
@@ -247,7 +247,7 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
     if found.trainings:
         model = min(found.trainings, key=lambda name: float(assessment.errors[name][-1]))
         curves = _curves(learning, model, found.trainings[model].weights.results)
-    maps = _cell_maps(found)
+    maps, given = _cell_maps(found), _pattern_name(found)
     return DiscoveryReport(
         title=f"What decides a game of {learning.game.title}",
         game_title=learning.game.title,
@@ -272,7 +272,7 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
         configurations=_configuration_items(found),
         patterns=_pattern_items(found),
         unit=unit,
-        pattern_source=_pattern_source(found),
+        pattern_source=f"the set {given} of {learning.game.title}" if given in learning.pattern_sets else given,
         how_to_read=_HOW_TO_READ.format(
             unit=unit,
             phases=f" ({described})" if described else "",
@@ -286,19 +286,17 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
     )
 
 
-def _pattern_source(found: Discovery) -> str:
-    """Whose patterns were fitted beside what was found."""
-    sets, name = found.learning.pattern_sets, found.settings.pattern_set
-    if name is None:
-        name = next(iter(sets), "")
-    return f"the set {name} of {found.learning.game.title}" if name in sets else Path(name).name
+def _pattern_name(found: Discovery) -> str:
+    """Name of the set, or of the file, whose patterns were fitted beside what was found."""
+    name = found.settings.pattern_set
+    return next(iter(found.learning.pattern_sets), "") if name is None else Path(name).name
 
 
 def _summary(found: Discovery) -> str:
     """Tell in a few sentences what was searched, found and reached."""
     learning, candidates, assessment, trainings = found.learning, found.candidates, found.assessment, found.trainings
     unit = f"{learning.label_unit} root mean square error"
-    whose = {PATTERNS: f"patterns of {_pattern_source(found)}"}
+    whose = {PATTERNS: f"patterns of {_pattern_name(found)}"}
     reached = " and ".join(
         f"{whose.get(name, name)} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings
     )
@@ -337,11 +335,12 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
         "learned from": f"{counted(len(found.training_set), 'position')}, held out {len(found.held_out):,}",
         "mined": (
             f"{counted(mined, 'position')}, at least {counted(plan.matches_for(mined), 'match')}, "
-            f"{'any size' if plan.size_limit is None else f'up to {plan.size_limit} relations'}, within {plan.within}"
+            f"{'any size' if plan.size_limit is None else 'up to ' + counted(plan.size_limit, 'relation')}, "
+            f"within {plan.within}"
         ),
         "configurations": (
             f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
-            f"{int(found.classes.max(initial=-1)) + 1:,} classes of them kept, "
+            f"{counted(int(found.classes.max(initial=-1)) + 1, 'class')} of them kept, "
             f"with all images {len(candidates.configurations):,}"
         ),
         "seed": str(settings.seed),
@@ -365,5 +364,5 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
     for name, training in found.trainings.items():
         weights = training.weights
         fitted = int(((weights.patterns != 0).sum()) + (weights.configurations != 0).sum())
-        facts[f"weights of {name}"] = f"{fitted:,} fitted over {len(weights.bias)} phases"
+        facts[f"weights of {name}"] = f"{fitted:,} fitted over {counted(len(weights.bias), 'phase')}"
     return facts

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from glem.core.report.boards import draw_board
 from glem.core.report.data import DiscoveryReport, Item
 from glem.core.report.markup import aligned, breakable, data_table, element, number, signed, whole
+from glem.core.tasks.counts import counted
 
 _BAR_STEP = 10.0
 _BAR_HEIGHT = 40.0
@@ -90,7 +91,7 @@ def draw_item(item: Item, rank: int, report: DiscoveryReport) -> Element:
     if item.significance is not None and math.isfinite(item.significance):
         facts.append(f"{report.significance_name} {signed(item.significance, 3)}")
     if item.match_counts:
-        facts.append(f"{whole(sum(item.match_counts))} matches")
+        facts.append(f"{counted(sum(item.match_counts), 'match')}")
     return element(
         "li",
         element(

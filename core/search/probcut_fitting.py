@@ -22,6 +22,7 @@ from glem.core.search.probcut import CHECKS, ProbCut
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher, SearchSettings
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -259,7 +260,7 @@ class _Scores:
         nearest = np.sort(distances[known])
         if len(nearest) < _FEWEST_POSITIONS:
             raise BadInputError(
-                f"only {len(nearest)} positions have scores of the depths {check} and {depth}, at least "
+                f"scores of the depths {check} and {depth} for {counted(len(nearest), 'position')} only, at least "
                 f"{_FEWEST_POSITIONS} are needed to fit selective search"
             )
         rows = known & (distances <= nearest[min(self.least_positions, len(nearest)) - 1])

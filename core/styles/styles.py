@@ -18,6 +18,7 @@ from glem.core.positions.replay import Replay
 from glem.core.search.quiet import STATIC, LeafSearch
 from glem.core.styles.choice_model import ChoiceModel, fit_choices, typical_changes
 from glem.core.styles.chosen_moves import SCORE, ChosenMoves
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 _FIRST_LEEWAY = 1.0
@@ -125,7 +126,7 @@ class Style:
         :meth:`cautious errors <.ChoiceModel.cautious_errors>`.
         """
         learning, model = self.moves.learning, self.model
-        told = {"weights": f"moves that were chosen: {model.choices:,} of {model.games:,} games", **told}
+        told = {"weights": f"moves that were chosen: {model.choices:,} of {counted(model.games, 'game')}", **told}
         if self.prior is None:
             return evaluation_of(learning, model, told)
         factor = model.weights[0] * evaluator_of(self.prior).steps_per_unit

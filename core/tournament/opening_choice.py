@@ -28,6 +28,7 @@ from glem.core.game.whole_numbers import whole_number
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.successors import successors_of
+from glem.core.tasks.counts import counted
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers, run_tasks
@@ -131,7 +132,8 @@ def random_opening(game: Game, plan: OpeningPlan, seed: tuple[int, ...]) -> Open
         if not game.is_over(position):
             return opening
     raise BadInputError(
-        f"{game.name}: {_MOST_VAIN_DRAWS} random openings of {plan.fewest} to {plan.most} plies all ended the game; "
+        f"{game.name}: {_MOST_VAIN_DRAWS} random openings of {plan.fewest} to "
+        f"{counted(plan.most, 'ply')} all ended the game; "
         "take shorter ones"
     )
 
@@ -152,7 +154,9 @@ def all_openings(game: Game, plies: int) -> list[Opening]:
         after = successors_of(game, columns)
         first = group_equal(game, after.positions).first
         if len(first) > _MOST_OPENINGS:
-            raise BadInputError(f"there are more than {_MOST_OPENINGS:,} openings of {plies} plies; name fewer plies")
+            raise BadInputError(
+                f"there are more than {_MOST_OPENINGS:,} openings of {counted(plies, 'ply')}; name fewer plies"
+            )
         columns = rows_of(after.positions, first)
         lines = np.column_stack([lines[after.parent[first]], after.move[first]])
     alive = [not game.is_over(position_at(columns, row)) for row in range(len(columns[0]))]
@@ -274,7 +278,7 @@ def choose_openings(
                 break
             if len(values) > _MOST_JUDGED * count:
                 raise BadInputError(
-                    f"{len(values)} openings judged, {len(chosen)} of them within {judge.window:g} of even, "
+                    f"{counted(len(values), 'opening')} judged, {len(chosen)} of them within {judge.window:g} of even, "
                     f"{count} are wanted; take a wider window or another player"
                 )
     if len(chosen) < count:
@@ -308,8 +312,8 @@ def _opening_and_value(line: Any) -> tuple[str, float | None]:
 def _too_few(game: Game, length: str, found: int, wanted: int) -> str:
     # Short openings run out because there are few; very long ones because they end the game.
     return (
-        f"{game.name}: found {found} different openings of {length} plies that do not end the game, "
-        f"{wanted} are wanted; take another length"
+        f"{game.name}: found {counted(found, 'different opening')} of {length} {'ply' if length == '1' else 'plies'} "
+        f"before the end of the game, {wanted} are wanted; take another length"
     )
 
 

@@ -22,6 +22,7 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import head_of, read_records, read_scored_positions, record_formats
 from glem.core.positions.replay import FINISHED, Replay, replay
+from glem.core.tasks.counts import counted
 
 LINES = "lines"
 """Name of the format that every game has: a position, or moves from the start, on each line."""
@@ -167,9 +168,9 @@ def read_openings(
     if not drawn:
         raise BadInputError(f"{source}: no openings" + (f"; {bad[0].problem}" if bad else ""))
     if tell is not None and bad:
-        tell(f"{sum(one.count for one in bad)} of {total} openings were left out; the first: {bad[0].problem}")
+        tell(f"left out {sum(one.count for one in bad)} of {counted(total, 'opening')}; the first: {bad[0].problem}")
     if count is not None and len(drawn) < count:
-        raise BadInputError(f"{source}: has {len(drawn)} distinct openings, {count} are wanted")
+        raise BadInputError(f"{source}: has {counted(len(drawn), 'distinct opening')}, {count} are wanted")
     return sorted(drawn, key=place_of.__getitem__)
 
 
@@ -248,7 +249,7 @@ def _of_row(game: Game, positions: Any, row: int) -> Opening:
 
 def _beginning(moves: Sequence[int], plies: int | None) -> tuple[int, ...]:
     if plies is not None and len(moves) < plies:
-        raise BadInputError(f"the game has {len(moves)} moves, but openings need {plies}")
+        raise BadInputError(f"the game has {counted(len(moves), 'move')}, but openings need {plies}")
     return tuple(moves[:plies])
 
 

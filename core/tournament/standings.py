@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 from attrs import define, field
 
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 from glem.core.tournament.elo import (
     EloEstimate,
@@ -201,7 +202,7 @@ class Standings:
         self.pairings = {players: PairingResult(players) for players in combinations(self.names, 2)}
 
     def __repr__(self) -> str:
-        return f"Standings({', '.join(self.names)}: {self.games} games)"
+        return f"Standings({', '.join(self.names)}: {counted(self.games, 'game')})"
 
     def _repr_html_(self) -> str:
         ranked = sorted(self.totals.items(), key=lambda item: -item[1].score if item[1].games else 0.0)
@@ -209,7 +210,7 @@ class Standings:
             (name, f"{one.wins}-{one.draws}-{one.losses}", f"{100 * one.score:.1f}" if one.games else "")
             for name, one in ranked
         ]
-        return Table(f"{self.games} games", ("player", "W-D-L", "%"), rows).html()
+        return Table(f"{counted(self.games, 'game')}", ("player", "W-D-L", "%"), rows).html()
 
     @property
     def games(self) -> int:

@@ -18,6 +18,7 @@ from glem.core.files.archives import read_arrays
 from glem.core.game.equal_positions import scatter
 from glem.core.game.whole_numbers import whole_number
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tuning.terms import Terms
 
 _BLOCK = 1 << 14
@@ -120,7 +121,7 @@ def blocks_of_positions(
             try:
                 found = function(some.positions)
             except Exception as error:
-                raise BadInputError(f"{name}: failed on {len(some):,} positions: {error!r}") from error
+                raise BadInputError(f"{name}: failed on {counted(len(some), 'position')}: {error!r}") from error
             terms, dense, phase = _checked(found, len(some), name)
             if known is not None and terms != known:
                 raise BadInputError(f"{name}: gives other terms for some positions than for others")
@@ -141,7 +142,8 @@ def _checked(found: Any, count: int, name: str) -> tuple[Terms, NDArray[Any], ND
     for term, column in arrays.items():
         if column.ndim < 1 or len(column) != count or column.dtype.kind not in "biuf":
             raise BadInputError(
-                f"{name}: {term} must be numbers for {count:,} positions, it is {column.dtype} of shape {column.shape}"
+                f"{name}: {term} must be numbers for {counted(count, 'position')}, it is "
+                f"{column.dtype} of shape {column.shape}"
             )
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             raise BadInputError(f"{name}: {term} is not finite everywhere")

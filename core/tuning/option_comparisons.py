@@ -34,6 +34,7 @@ from glem.core.players.scoring import kept_scoring, scoring_of
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.positions import Positions
 from glem.core.tasks.chunked_work import Arrays, PositionsTask
+from glem.core.tasks.counts import counted
 from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.games import Adjudication, GameTask, play_game
 from glem.core.tournament.openings import Opening
@@ -229,7 +230,8 @@ class ByGrade:
         found = recalibrated(said, some.result[is_known], settings=attrs.evolve(DEFAULT_SETTINGS, seed=schedule.seed))
         if found is None:
             raise BadInputError(
-                f"the engine of {self._spec.name!r} scored {int(is_known.sum()):,} of {count:,} positions; grades "
+                f"the engine of {self._spec.name!r} scored {int(is_known.sum()):,} of "
+                f"{counted(count, 'position')}; grades "
                 f"need {FEWEST_GAMES} at least"
             )
         self.gauge = Gauge(is_result, *attrs.astuple(found.calibration))
@@ -239,7 +241,8 @@ class ByGrade:
         if unit == 0.0:
             names = ", ".join(each.name for each in self._parameters)
             raise BadInputError(
-                f"{names}: changing these changes no score of {count:,} positions; tune by matches, without games, or "
+                f"{names}: changing these changes no score of {counted(count, 'position')}; tune by "
+                "matches, without games, or "
                 "take a greater C_END or limit"
             )
         self.gauge = attrs.evolve(self.gauge, unit=unit)

@@ -1,7 +1,10 @@
 """The rules of a wrapped game, asked of OpenSpiel."""
 
+import contextlib
 import difflib
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError, GlemError
+from glem.core.tasks.counts import counted
 from glem.games.open_spiel.positions import ActionPacking
 
 PASS = "--"  # noqa: S105 - a move, no password
@@ -17,6 +21,10 @@ PASS = "--"  # noqa: S105 - a move, no password
 MOST_WORDS = 256
 """Most 64-bit words that a position may take."""
 
+_SHORTENING = {"board_size", "columns", "m", "max_game_length", "n", "num_cols", "num_rows", "rows", "size"}
+"""Parameters of OpenSpiel's games on which depends how long they last."""
+
+_KINDS = {"kInt": "a whole number", "kDouble": "a number", "kBool": "true or false", "kString": "a text"}
 _MOST_ACTIONS = 32767
 _START = "start"
 _KEPT_STATES = 1 << 15
@@ -174,26 +182,55 @@ def rules_of(text: str) -> OpenSpielRules:
         near = difflib.get_close_matches(name, known, 3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise BadInputError(f"OpenSpiel has no game {name!r}{hint}")
+    parameters = next(kind.parameter_specification for kind in pyspiel.registered_games() if kind.short_name == name)
+    taken = f"it takes {', '.join(sorted(parameters)) or 'no parameters'}"
     try:
-        game = pyspiel.load_game(text)
+        with _silenced():
+            game = pyspiel.load_game(text)
     except Exception as error:  # its own class is not part of the package's interface
-        raise BadInputError(f"OpenSpiel refuses {text!r}: {' '.join(str(error).split())}") from error
+        raise BadInputError(f"OpenSpiel cannot make {text!r}{_said(error)}; {taken}") from error
     _check_kind(pyspiel, text, game)
+    if game.max_game_length() < 1:
+        raise BadInputError(f"OpenSpiel's {text} has no moves; {taken}")
     packing = ActionPacking(game.num_distinct_actions(), game.max_game_length())
     if packing.words > MOST_WORDS:
+        shorter = [name for name in sorted(parameters) if name in _SHORTENING]
         raise BadInputError(
-            f"OpenSpiel's {text} can last {game.max_game_length()} actions of {game.num_distinct_actions()} kinds: a "
-            f"position would take {packing.words} words, glem takes {MOST_WORDS}; a smaller board or a lower limit of "
-            "moves may do"
+            f"OpenSpiel's {text} can last {counted(game.max_game_length(), 'action')} of "
+            f"{game.num_distinct_actions():,} kinds: "
+            f"a position would take {counted(packing.words, 'word')}, glem takes {MOST_WORDS}"
+            + (f"; a smaller {' or '.join(shorter)} may do" if shorter else "")
         )
     return OpenSpielRules(text, game, packing)
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """Keep from standard error what OpenSpiel writes there besides raising it."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, no path of a user
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _said(error: Exception) -> str:
+    """Say what an error of OpenSpiel tells people: no places in its sources, no types of C++."""
+    lines = str(error).splitlines() or [""]
+    said = lines[0].partition(" Available ")[0].removesuffix(".")
+    for kind, word in _KINDS.items():
+        said = said.replace(kind, word)
+    return "" if re.search(r"::|CHECK_|\.(?:cc|h):", said) else f": {said}"
 
 
 def _check_kind(pyspiel: Any, text: str, game: Any) -> None:
     kind = game.get_type()
     type_class = pyspiel.GameType
     reasons = {
-        f"it has {game.num_players()} players, not two": game.num_players() != 2,
+        f"it has {counted(game.num_players(), 'player')}, not two": game.num_players() != 2,
         "players move at the same time": kind.dynamics != type_class.Dynamics.SEQUENTIAL,
         "chance plays a part": kind.chance_mode != type_class.ChanceMode.DETERMINISTIC,
         "players do not see everything": kind.information != type_class.Information.PERFECT_INFORMATION,
@@ -201,7 +238,7 @@ def _check_kind(pyspiel: Any, text: str, game: Any) -> None:
         f"its results are no whole numbers ({game.min_utility()} to {game.max_utility()})": (
             not float(game.min_utility()).is_integer() or not float(game.max_utility()).is_integer()
         ),
-        f"it has {game.num_distinct_actions()} actions, more than {_MOST_ACTIONS}": (
+        f"it has {counted(game.num_distinct_actions(), 'action')}, more than {_MOST_ACTIONS}": (
             game.num_distinct_actions() > _MOST_ACTIONS
         ),
     }

@@ -161,7 +161,7 @@ class DiscriminantStudy:
         rows = TermRows.of(evaluations[QUAD], held_out, progress)
         if not _told_phases(rows):
             raise BadInputError(
-                f"{len(rows.won):,} held-out positions say nothing: no phase has {_FEWEST}, won and lost; give more "
+                f"too few held-out positions ({len(rows.won):,}): no phase has {_FEWEST}, won and lost; give more "
                 "games, or --held-out"
             )
         return cls.of_rows(evaluations, rows, confidence)

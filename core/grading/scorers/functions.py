@@ -11,6 +11,7 @@ from glem.core.features.functions import failure_of
 from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 
@@ -45,7 +46,8 @@ class FunctionScorer(Scorer):
             found = self._function(selected.positions)
         except Exception as error:
             raise BadInputError(
-                f"{self.name}: the function failed on {count:,} positions, which it gets in columns, not one by one "
+                f"{self.name}: the function failed on {counted(count, 'position')}, which it gets in columns, "
+                "not one by one "
                 f"as in a search: {failure_of(error)}"
             ) from error
         value, drawishness = found if isinstance(found, tuple) and len(found) == 2 else (found, None)

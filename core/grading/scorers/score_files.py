@@ -20,6 +20,7 @@ from glem.core.grading.scorers.scorer import Scorer
 from glem.core.grading.scorers.searching import value_and_drawishness
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.written_positions import original_text
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 _POSITION_COLUMNS = ("position", "fen")
@@ -242,4 +243,8 @@ class ScoreFileScorer(Scorer):
     def remarks(self) -> Sequence[str]:
         """Say how many lines were for none of the graded positions."""
         unused = int((~self._used).sum())
-        return [f"{self.name}: {unused:,} of {len(self._used):,} scores are for other positions"] if unused else []
+        return (
+            [f"{self.name}: {unused:,} of {counted(len(self._used), 'score')} are for other positions"]
+            if unused
+            else []
+        )

@@ -18,6 +18,7 @@ from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import scatter
 from glem.core.game.records import GameRecords
 from glem.core.game.whole_numbers import whole_number
+from glem.core.tasks.counts import counted
 
 RANDOM, ALL, LAST, EVERY = "random", "all", "last", "every"
 
@@ -59,7 +60,8 @@ class SelectionRule:
             raise BadInputError(f"positions are selected {RANDOM}, {LAST}, {ALL} or {EVERY}:N, not {self.kind!r}")
         if self.skip_moves < 0 or not 0 <= self.skip_end < 1 or self.step < 1:
             raise BadInputError(
-                f"a selection cannot skip {self.skip_moves} moves and the last {self.skip_end:g} of a game, or take "
+                f"a selection cannot skip {counted(self.skip_moves, 'move')} and the last {self.skip_end:g} of "
+                "a game, or take "
                 f"every {_ordinal(self.step)} position"
             )
 
@@ -84,7 +86,10 @@ class SelectionRule:
             LAST: "the last position of each game",
             EVERY: f"every {_ordinal(self.step)} position",
         }[self.kind]
-        return f"{which}, without the first {self.skip_moves} moves of each side and the last {self.skip_end:.0%}"
+        return (
+            f"{which}, without the first {counted(self.skip_moves, 'move')} of each side and the last "
+            f"{self.skip_end:.0%}"
+        )
 
 
 def _ordinal(number: int) -> str:

@@ -184,7 +184,7 @@ def _tables(found: CollectionGrading) -> Element | None:
         shown = table(one.title, one.header, one.rows[:_MOST_ROWS])
         parts.append(details(one.title, shown) if len(one.rows) > 12 else shown)
         if len(one.rows) > _MOST_ROWS:
-            parts.append(paragraph(f"{whole(len(one.rows) - _MOST_ROWS)} more rows are left out; --json has all."))
+            parts.append(paragraph(f"{counted(len(one.rows) - _MOST_ROWS, 'more row')} left out; --json has all."))
     return section("sources", "What was found about the sources", *parts) if parts else None
 
 

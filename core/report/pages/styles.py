@@ -380,7 +380,7 @@ def _weights(names: Sequence[str], outcomes: Sequence[Outcome], features: Sequen
         f"Weights of {names[0]} less those of {names[1]} by temporal differences, means over "
         f"{counted(count, 'repetition')} with their errors."
     )
-    bars = both_sizes("weights", draw, f"Bar chart: difference of {len(means)} weights")
+    bars = both_sizes("weights", draw, f"Bar chart: difference of {counted(len(means), 'weight')}")
     largest = table("The largest differences", ("feature", *names, "difference ± error"), rows)
     return section("weights", "Difference of the weights", paragraph(lead), element("figure", *bars), largest)
 

@@ -27,6 +27,7 @@ from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.replay import replay
 from glem.core.positions.validation import BadRecords, validated
+from glem.core.tasks.counts import counted
 from glem.games.othello.formats.transcripts import check_starts
 
 _HEADER = np.dtype(
@@ -190,7 +191,7 @@ def read_wthor(game: Game, path: Path, /, *, skip_bad: bool, chunk_games: int, m
         more = file.read(1)
     if count != announced or rest or more:
         found = "more" if more else f"{count:,} and {rest} bytes of another" if rest else f"{count:,}"
-        raise BadInputError(f"{path}: the header announces {announced:,} game records, the file holds {found}")
+        raise BadInputError(f"{path}: the header announces {counted(announced, 'game record')}, the file holds {found}")
 
 
 def _check_games(

@@ -57,6 +57,12 @@ def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> N
     assert "No such command" in terminal("discovr", status=2)
 
 
+def test_no_threads_for_numba_is_one_line(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "0")
+    told = terminal("perft", "connect_four", 1, status=2)
+    assert told == "glem: NUMBA_NUM_THREADS is 0: numba needs 1 or more; unset it, glem does not use it\n"
+
+
 def test_a_reader_that_has_gone_is_no_answer() -> None:
     with subprocess.Popen([sys.executable, "-m", "glem", "games"], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

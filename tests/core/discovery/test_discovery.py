@@ -317,7 +317,7 @@ def test_one_convention_for_merged_positions(positions: Positions, tmp_path: Pat
     assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
     for model, errors in assessment.errors.items():
         assert report.errors.overall(model) == pytest.approx(errors[-1], rel=1e-9)
-    assert f"patterns of the set logistello of Othello reach {report.errors.overall('patterns'):.2f}" in report.summary
+    assert f"patterns of logistello reach {report.errors.overall('patterns'):.2f}" in report.summary
     assert "the mining and the maps count it once" in report.facts["weights of positions"]
     page = (tmp_path / "report.html").read_text()
     assert "every position counts with its weight" in page

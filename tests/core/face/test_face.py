@@ -224,6 +224,17 @@ def test_board_has_its_pieces_and_moves(othello: Game) -> None:
         glem.board(othello, moves=["a1"])
 
 
+def test_board_plays_a_text_of_moves_as_commands_do(othello: Game) -> None:
+    position = othello.initial_position
+    for move in ("f5", "d6", "c3"):
+        position = othello.play(position, othello.parse_move(move))
+    shown = glem.board("othello", moves="f5d6c3")
+    assert tuple(shown.position) == tuple(position)
+    assert repr(shown) == repr(glem.board("othello", position, first_to_move=False))
+    with pytest.raises(BadInputError, match="is no legal move after the first 1"):
+        glem.board("othello", moves="f5a1")
+
+
 def test_moves_that_are_no_cells_stand_below_the_board() -> None:
     picture = glem.board("chess", moves=["e4", "Nf3"])._repr_html_()
     assert picture.count("<rect") == 64
@@ -425,9 +436,19 @@ def test_a_notebook_shows_positions(positions: glem.Positions) -> None:
     assert len(positions.head(3)) == 3
     shown = positions._repr_html_()
     assert shown.count("<tr>") == 11
-    assert "20000 positions" in shown
+    assert "20,000 positions" in shown
     assert positions.game.format_position(positions[0]) in shown
     assert positions[:2]._repr_html_().count("<tr>") == 3
+
+
+def test_one_is_counted_as_one(positions: glem.Positions) -> None:
+    features = glem.load_learning("connect_four").features
+    texts = [repr(positions[:1]), positions[:1]._repr_html_(), repr(PatternSet.from_names(features, {"two": ["a1"]}))]
+    with pytest.raises(BadInputError) as refused:
+        glem.match("connect_four", "random", "random", openings=2, opening_plies=0)
+    texts.append(str(refused.value))
+    assert [text for text in texts if re.search(r"\b1 [a-z]+s\b", text)] == []
+    assert all(re.search(r"\b1 (position|pattern|different opening)\b", text) for text in texts), texts
 
 
 def test_dir_lists_the_names_of_glem_alone() -> None:

@@ -62,7 +62,7 @@ def test_a_draw_of_some_openings_depends_on_the_seed(othello: Game, path: Path) 
     for seed in range(20):
         read_openings(COUNTDOWN, path, count=1, seed=seed, tell=told.append)
     assert 0 < len(told) < 20
-    assert {text.partition(";")[0] for text in told} == {"1 of 4 openings were left out"}
+    assert {text.partition(";")[0] for text in told} == {"left out 1 of 4 openings"}
 
 
 def test_openings_survive_text_and_files(othello: Game, path: Path) -> None:
@@ -90,13 +90,13 @@ def test_openings_survive_text_and_files(othello: Game, path: Path) -> None:
         ("othello", "f5d6\nf5 hello\n", 2, "openings.txt:2: "),
         ("othello", "", 2, "no openings|neither"),
         ("othello", "\n\n", 2, "no openings|no games"),
-        ("othello", "f5d6\nf5\n", 2, "openings.txt:2: the game has 1 moves, but openings need 2"),
+        ("othello", "f5d6\nf5\n", 2, "openings.txt:2: the game has 1 move, but openings need 2"),
         ("", "take1\ntake9\n", None, r"openings.txt:2: neither a position .* nor moves \('take9' is no move\)"),
         ("", "take3 take3 take3\n", None, "openings.txt:1: the game is over after the opening"),
         ("", "take3 take3 take3 take1\n", None, "openings.txt:1: move 4, take1, is illegal"),
         ("", "0 stones\n", None, "openings.txt:1: the game is over"),
         ("", "\n", None, "no openings"),
-        ("", "take1\n", 2, "has 1 moves, but openings need 2"),
+        ("", "take1\n", 2, "has 1 move, but openings need 2"),
     ],
 )
 def test_bad_files_name_their_line(path: Path, game: str, text: str, plies: int | None, message: str) -> None:
@@ -113,12 +113,12 @@ def test_bad_openings_are_left_out_and_told(othello: Game, path: Path) -> None:
     ):
         path.write_text(text)
         assert len(read_openings(othello, path, plies=2, tell=told.append)) == good
-        assert told[-1].startswith(f"{len(text.split(chr(10))) - 1 - good} of ")
-        assert f"openings were left out; the first: {first}" in told[-1]
+        assert told[-1].startswith(f"left out {len(text.split(chr(10))) - 1 - good} of ")
+        assert f"openings; the first: {first}" in told[-1]
         with pytest.raises(BadInputError, match=first):
             read_openings(othello, path, plies=2)
     path.write_text("f5\nd3\n")
-    with pytest.raises(BadInputError, match=r"no openings; .*openings\.txt:1: the game has 1 moves"):
+    with pytest.raises(BadInputError, match=r"no openings; .*openings\.txt:1: the game has 1 move,"):
         read_openings(othello, path, plies=2, tell=told.append)
     assert len(told) == 2
 
@@ -128,9 +128,9 @@ def test_one_bad_opening_of_a_file_does_not_stop_a_command(path: Path, terminal:
     openings = ("--openings", path, "--workers", 1)
     match = ("match", "othello", "greedy,evaluation=mobility", "random", *openings, "--opening-plies", 2)
     assert terminal.json(*match)["openings"] == 2
-    assert f"openings were left out; the first: {path}:" in terminal.error
+    assert f"openings; the first: {path}:" in terminal.error
     terminal("generate", "othello", "--player", "random", *openings, "--games", 2, "-o", path.parent / "games")
-    assert f"openings were left out; the first: {path}:" in terminal.error
+    assert f"openings; the first: {path}:" in terminal.error
 
 
 def test_bad_arguments(othello: Game, tmp_path: Path, path: Path) -> None:

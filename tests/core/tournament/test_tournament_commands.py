@@ -156,7 +156,10 @@ def test_openings_are_planned_as_those_of_generated_games(
         (("match", *QUICK, "--openings", "missing.txt"), "missing.txt: no such file"),
         (("match", *QUICK, "--openings", "x", "--judge", "random"), "give one of them"),
         (("match", *QUICK, "--judge", "random"), "does not search"),
-        (("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
+        (
+            ("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"),
+            "found 1 different opening of 1 ply, 2 are wanted",
+        ),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
         (("match", "go", *QUICK[1:]), "no game 'go'"),
         (("tournament", "othello", "random"), "two players or more"),

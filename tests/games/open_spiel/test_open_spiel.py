@@ -168,8 +168,8 @@ def test_moves_are_written_without_the_player() -> None:
         ("backgammon", "chance plays a part"),
         ("kuhn_poker", "chance plays a part, players do not see everything"),
         ("matrix_rps", "players move at the same time"),
-        ("nim(num_players=2)", "refuses"),
-        ("chess", "can last 17695 actions of 4674 kinds: a position would take 4424 words, glem takes 256"),
+        ("nim(num_players=2)", "cannot make"),
+        ("chess", "can last 17,695 actions of 4,674 kinds"),
         ("phantom_ttt", "players do not see everything"),
     ],
 )
@@ -187,6 +187,31 @@ def test_positions_that_no_game_leads_to_are_refused() -> None:
     ):
         with pytest.raises(BadInputError, match=reason):
             game.parse_position(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("efg_game", "OpenSpiel cannot make 'efg_game'; it takes filename"),
+        ("nfg_game", "OpenSpiel cannot make 'nfg_game'; it takes filename"),
+        ("othello(foo=1)", "OpenSpiel cannot make 'othello(foo=1)': Unknown parameter 'foo'; it takes no parameters"),
+        (
+            "breakthrough(rows=x)",
+            "rows. Expected type: a whole number, got a text with x; it takes columns, rows",
+        ),
+        ("misere(game=foo())", "OpenSpiel cannot make 'misere(game=foo())': Unknown game 'foo'; it takes game"),
+        ("mnk(m=3", "OpenSpiel cannot make 'mnk(m=3': Missing closing bracket ')'; it takes k, m, n"),
+        ("breakthrough(rows=0)", "OpenSpiel's breakthrough(rows=0) has no moves; it takes columns, rows"),
+        ("chess", "a position would take 4,424 words, glem takes 256"),
+        ("mnk(m=150,n=150,k=5)", "glem takes 256; a smaller m or n may do"),
+    ],
+)
+def test_what_is_no_game_is_told_in_words(text: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BadInputError) as error:
+        load_game(f"open_spiel:{text}")
+    assert str(error.value).endswith(told)
+    assert len(str(error.value)) < 250
+    assert capfd.readouterr().err == ""
 
 
 def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
