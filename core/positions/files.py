@@ -14,6 +14,7 @@ import contextlib
 import json
 import logging
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -25,12 +26,12 @@ import pyarrow.parquet as pq
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, GlemError, reading
 from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.files.memory import shortage
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import Game, game_names, load_game
 from glem.core.positions.positions import Merger, Positions
 from glem.core.tasks.counts import counted
 
@@ -193,7 +194,9 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
         # Without the buffer, which keeps what was read until the file is closed.
         file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True, pre_buffer=False))
         metadata = file.metadata.metadata or {}
-        header = _checked_header(path, metadata.get(_KEY), file.metadata.num_rows)
+        if _KEY not in metadata:
+            raise BadInputError(_without_header(path, file.schema_arrow.names, game))
+        header = _checked_header(path, metadata[_KEY], file.metadata.num_rows)
         if game is not None and game.name != header.game:
             raise BadInputError(f"{path} holds positions of {header.game}, not of {game.name}")
         owner = load_game(check_named_by_file(header.game, path)) if game is None else game
@@ -206,9 +209,29 @@ def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[A
         yield file, header, owner
 
 
-def _checked_header(path: str | os.PathLike[str], text: bytes | None, count: int) -> PositionHeader:
-    if text is None:
-        raise BadInputError(f"{path} is a Parquet file without the header {_KEY.decode()!r}: glem did not write it")
+def _without_header(path: str | os.PathLike[str], columns: Sequence[str], game: Game | None) -> str:
+    """Say that a file has no header, and which command gives one to positions that another program wrote again."""
+    own = {name for name in columns if name.startswith("position_")}
+    fitting = []
+    for name in game_names() if game is None else [game.name]:
+        with contextlib.suppress(GlemError):
+            if own and own == {f"position_{field}" for field in load_game(name).position_type._fields}:
+                fitting.append(name)
+    told = f"{path} is a Parquet file without the header {_KEY.decode()!r}: glem did not write it"
+    if not fitting:
+        return told
+    file = json.dumps(os.fspath(path))
+    code = (
+        f"import glem, pyarrow.parquet as pq; glem.write_positions({file}, glem.Positions.from_arrow("
+        f'pq.read_table({file}), "{fitting[-1]}", label_kind="result"))'
+    )
+    return (
+        f"{told}, or another program wrote it again; this restores it, with the game ({' or '.join(fitting)}) and the "
+        f"kind of labels as you name them: python -c {shlex.quote(code)}"
+    )
+
+
+def _checked_header(path: str | os.PathLike[str], text: bytes, count: int) -> PositionHeader:
     with reading(f"{os.fspath(path)}: the header {_KEY.decode()!r}", "header of positions"):
         if len(text) > _LONGEST_HEADER:
             raise ValueError(f"it has {len(text)} bytes")

@@ -314,6 +314,7 @@ class Positions:
         cls, table: Any, facts: dict[str, str], game: Game | str | None, label_kind: str | None
     ) -> Positions:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         if game is None:
             if "game" not in facts:
@@ -337,7 +338,11 @@ class Positions:
         columns.setdefault("label", np.zeros(len(table), np.float32))
         sources: tuple[str, ...] = ()
         if "source" in table.column_names:
-            named = table["source"].cast(pa.string()).combine_chunks().dictionary_encode()
+            source = table["source"]
+            if pa.types.is_integer(source.type):
+                # Numbers into a list that is lost; -1 is unknown.
+                source = pc.if_else(pc.less(source, 0), None, source)
+            named = source.cast(pa.string()).combine_chunks().dictionary_encode()
             columns["source"] = named.indices.fill_null(-1).to_numpy().astype(np.int16)
             sources = tuple(named.dictionary.to_pylist())
         return cls.from_columns(owner, columns, sources, label_kind or facts.get("label_kind", "score"))

@@ -21,6 +21,7 @@ from glem.core.tasks.progress import SILENT, Progress
 
 T = TypeVar("T")
 _SHOWN = 40
+_COLUMNS = (b"position_", b"label", b"weight")
 _LONGEST_DESCRIPTION = 1 << 26
 
 
@@ -176,7 +177,8 @@ def read_all_records(
 def is_position_file(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a Parquet file as :mod:`glem.core.positions.files` writes them, be it a damaged one.
 
-    A Parquet file ends with its description, the length of that in four bytes, and ``PAR1``.
+    One whose header another program has left out is such a file, too. A Parquet file ends with its description, the
+    length of that in four bytes, and ``PAR1``.
     """
     source = Path(path)
     if source.suffix.lower() != ".parquet" or not source.is_file():
@@ -188,7 +190,8 @@ def is_position_file(path: str | os.PathLike[str]) -> bool:
         if magic != b"PAR1" or length > size - 8:
             return True
         file.seek(size - 8 - length)
-        return b"glem.positions" in file.read(min(length, _LONGEST_DESCRIPTION))
+        description = file.read(min(length, _LONGEST_DESCRIPTION))
+        return b"glem.positions" in description or all(name in description for name in _COLUMNS)
 
 
 def head_of(path: str | os.PathLike[str]) -> bytes:

@@ -1,14 +1,18 @@
 import json
+import shlex
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
+from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.positions.files import (
@@ -105,6 +109,29 @@ def test_files_that_are_missing_or_hold_something_else(path: Path) -> None:
     pq.write_table(pa.table({"a": [1, 2]}), path)
     with pytest.raises(BadInputError, match="glem did not write it"):
         read_positions(path)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: pd.read_parquet(path).to_parquet(path),
+        lambda path: pd.read_parquet(path).query("ply > -9").to_parquet(path),
+        lambda path: pl.read_parquet(path).write_parquet(path),
+        lambda path: pq.write_table(pq.read_table(path).replace_schema_metadata(None), path),
+    ],
+)
+def test_a_file_that_another_program_wrote_again_says_what_restores_it(othello: Game, path: Path, write: Any) -> None:
+    some = random_set(othello, 20, 9)
+    write_positions(path, some)
+    write(path)
+    for read in (read_header, lambda path: choose_game(None, files=[path]), lambda path: read_header(path, othello)):
+        with pytest.raises(BadInputError, match=r"positions\.parquet is .* python -c ") as caught:
+            read(path)
+        assert "\n" not in str(caught.value)
+    exec(shlex.split(str(caught.value).partition(": python -c ")[2])[0])
+    found = read_positions(path)
+    assert found.label_kind == "result"
+    assert_same(evolve(found, label_kind=some.label_kind, sources=some.sources), some)
 
 
 @pytest.mark.parametrize(
