@@ -24,7 +24,7 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_regular
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
 from glem.core.game.equal_positions import described
@@ -306,6 +306,7 @@ class PatternSet:
         names = name if isinstance(name, Mapping) else learning.pattern_sets.get(os.fspath(name))
         if names is None:
             assert not isinstance(name, Mapping)
+            check_regular(name)
             if not Path(name).is_file():
                 known = ", ".join(learning.pattern_sets) or "none"
                 raise BadInputError(

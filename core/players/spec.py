@@ -29,7 +29,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import BadInputError, check_regular, reading
 from glem.core.evaluation.named import DEFAULT_EVALUATION, FUNCTION_PREFIX, load_searched, shipped_name
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import has_learning, load_learning
@@ -401,6 +401,7 @@ def parse_player(text: str, *, limits: Limits | None = None) -> PlayerSpec:
     evaluation = Path(fields.get("evaluation", DEFAULT_EVALUATION))
     if chosen == Limits() and not is_external and evaluation.suffix == ".npz" and not evaluation.is_file():
         # Before the lack of a limit, which would send its author looking in the wrong place.
+        check_regular(evaluation)
         raise BadInputError(f"player {text!r}: {evaluation}: no such file")
     return PlayerSpec(name=fields.pop("name", None) or _name_of(text, fields), limits=chosen, **fields)
 
