@@ -67,7 +67,8 @@ def choose_game(
     if games:
         listed = ", ".join(f"{name} ({game.name})" for name, game in told.items())
         raise BadInputError(f"the evaluations belong to several games: {listed}")
-    raise BadInputError(f"name the game as the first argument: one of {', '.join(installed)}")
+    seen = "" if file is None else f"{file}: is of {' or '.join(found)}; " if found else f"{file}: tells no game; "
+    raise BadInputError(f"{seen}name the game as the first argument: one of {', '.join(installed)}")
 
 
 def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:

@@ -23,14 +23,15 @@ _REMARK = re.compile(r"(?:^|\s)[#%].*|^\s*\[\w+\s+\".*\"\]\s*$", re.DOTALL)
 _BEHIND_REMARK = re.compile(r"\s[#%].*", re.DOTALL)
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _MOVE = re.compile(
-    r"[\s,;]*(?:[-/|>](?!-)[\s,;]*)?(?:(\d{1,3})(?:\s*[.):]+|\s)\s*(?:-(?!-)\s*)?)?([a-h][1-8]|--|pass|pa|ps)",
+    r"[\s,;\"'[\]]*(?:[-/|>](?!-)[\s,;]*)?(?:(\d{1,3})(?:\s*[.):]+|\s)\s*(?:-(?!-)\s*)?)?([a-h][1-8]|--|pass|pa|ps)",
     re.IGNORECASE | re.ASCII,
 )
+_NUMBER_ALONE = re.compile(r"\s*(\d{1,3})\s*[.):]+\s*", re.ASCII)
 _AROUND = " \t\r\n,;:()[]\"'"
 _BEFORE_RESULT = " \t\r,;("
 _ENDING = re.compile(
     r"(?:\b(black|white|[bwxo])\b[\s:]*(?:has\s+)?)?"
-    r"\b(?:resign(?:s|ed|ation)?|timed?[\s-]?out|(?:(?:lost|loses)\s+)?on\s+time|forfeit(?:s|ed)?)\b",
+    r"\b(?:resign(?:s|ed|ation)?|timed?[\s-]?out|(?:(?:lost|loses)\s+)?on\s+time|forfeit(?:s|ed)?)\b|\b([bw])\+[rt]\b",
     re.IGNORECASE | re.ASCII,
 )
 _SCORE = re.compile(r"([+-]?\d{1,9}(?:\.\d{0,9})?)(:[a-z])?", re.IGNORECASE | re.ASCII)
@@ -83,7 +84,10 @@ def parse_game(text: str) -> FreeText | None:
         if found[1]:
             numbers.append(int(found[1]))
         at = found.end()
-    rest = text[at:]
+    rest = text[at:].lstrip("\"']")
+    if numbers and (follows := _NUMBER_ALONE.fullmatch(rest)) and int(follows[1]) == numbers[-1] + 1:
+        # Its move is on the next line.
+        rest = ""
     result = parse_result(rest) if not moves or not rest or rest[0] in _BEFORE_RESULT else None
     if result is None or any(second != first + 1 for first, second in pairwise(numbers)):
         return None
@@ -125,8 +129,9 @@ def parse_result(text: str) -> tuple[float, bool] | None:
     score, discs = _SCORE.fullmatch(text), _DISCS.fullmatch(text)
     is_decided = ending is not None or (score is not None and score[2] is not None)
     if not text:
-        loser = "" if ending is None or ending[1] is None else ending[1].lower()
-        return (_SQUARES if loser in _WHITE else -_SQUARES) if loser else math.nan, is_decided
+        loser, winner = ("", "") if ending is None else ((name or "").lower() for name in ending.groups())
+        black_wins = loser in _WHITE or winner == "b"
+        return (_SQUARES if black_wins else -_SQUARES) if loser or winner else math.nan, is_decided
     if text in _RESULTS:
         return _RESULTS[text], is_decided
     if score is not None:
