@@ -301,7 +301,9 @@ class _Scores:
             raise BadInputError("no scores of players are left: the files hold no finished game with comments")
         columns = {name: np.concatenate(parts) for name, parts in self._columns.items()}
         value = np.asarray(self._scorer.complete(Prediction(columns["value"])).value, np.float64)
-        kept = ~np.isnan(value) & ~np.isnan(columns["rating"]) & (columns["player"] >= 0)
+        # Where one of two players has no opinion, there is no pair.
+        both = np.repeat(~np.isnan(value).reshape(-1, 2).any(axis=1), 2)
+        kept = both & ~np.isnan(columns["rating"]) & (columns["player"] >= 0)
         columns = {name: column[kept] for name, column in {**columns, "value": value}.items()}
         counts = np.bincount(columns["player"], minlength=len(self._names))
         logs = np.full(int(kept.sum()), np.nan)

@@ -19,7 +19,7 @@ count in pawns, or units like them, or in hundredths. Both are found out for eve
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attrs
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.game.records import GameRecords
 from glem.core.grading.calibration import Prediction
+from glem.core.grading.scorers.constant_scores import ConstantScore, PlayersScores
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
@@ -56,6 +57,8 @@ _HUNDREDTHS_FROM = 5.0
 _LARGE = 3.0
 _LEAST_SIZES = 8
 _PAIRS_SHARE = 0.05
+
+_SHOWN_PLAYERS = 30
 
 _EVIDENCE = ("same sign", "result, first", "result, mover")
 
@@ -305,7 +308,10 @@ class CommentScorer(Scorer):
     def begin(self) -> None:
         """Forget earlier collections."""
         self._statistics = CommentStatistics()
-        self._parts: list[tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_]]] = []
+        self._players = PlayersScores()
+        self._constant: Mapping[int, ConstantScore] = {}
+        self._left_out = 0
+        self._parts: list[tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.bool_], NDArray[np.int32]]] = []
         self._games_with_hundredths = 0
         self._without: dict[str, int] = {}
         self.conventions: tuple[CommentConvention, ...] = ()
@@ -328,13 +334,15 @@ class CommentScorer(Scorer):
             wanted &= records.move_columns["comment_kind"][move] == COMMENT_KINDS.index(self._kind)
         marked = games_with_hundredths(records)
         self._games_with_hundredths += int(marked.sum())
-        self._parts.append((rows, selected.side, marked[record] & (written == np.rint(written))))
+        players = np.where(move >= 0, self._players.add(records)[move], -1)
+        self._parts.append((rows, selected.side, marked[record] & (written == np.rint(written)), players))
         return Prediction(np.where(wanted, written, np.nan).astype(np.float32), unit="pawns")
 
     def _nothing(self, selected: Positions, source: str) -> Prediction:
         count = len(selected)
         self._without[source] = self._without.get(source, 0) + count
-        self._parts.append((np.full(count, -1), selected.side, np.zeros(count, np.bool_)))
+        nobody = np.full(count, -1, np.int32)
+        self._parts.append((np.full(count, -1), selected.side, np.zeros(count, np.bool_), nobody))
         return Prediction(np.full(count, np.nan, np.float32), unit="pawns")
 
     def complete(self, prediction: Prediction) -> Prediction:
@@ -342,7 +350,12 @@ class CommentScorer(Scorer):
         self.conventions = conventions_of(self._statistics, side=self._side, unit=self._unit)
         value = np.array(prediction.value, np.float64)
         if self._parts:
-            rows, sides, hundredths = map(np.concatenate, zip(*self._parts, strict=True))
+            rows, sides, hundredths, players = map(np.concatenate, zip(*self._parts, strict=True))
+            self._constant = self._players.constant()
+            for number, (_, size) in self._constant.items():
+                silent = (players == number) & (np.abs(value) == size)
+                self._left_out += int(silent.sum())
+                value[silent] = np.nan
             # What has no score is in the last place.
             speaks_for_first = np.array([*(one.side == FIRST for one in self.conventions), False])
             divisor = np.array([*(100.0 if one.unit == HUNDREDTHS else 1.0 for one in self.conventions), 1.0])[rows]
@@ -371,6 +384,12 @@ class CommentScorer(Scorer):
             if meant:
                 games = counted(sum(one.games for one in meant), "game")
                 found.append(f"{self.name}: in {counted(len(meant), 'event')} with {games} {what}")
+        if self._constant:
+            some = sorted(self._constant.values())
+            names = ", ".join(f"{player} ({size:g})" for player, size in some[:_SHOWN_PLAYERS])
+            more = f" and {len(some) - _SHOWN_PLAYERS} more" if len(some) > _SHOWN_PLAYERS else ""
+            positions = counted(self._left_out, "position")
+            found.append(f"{self.name}: scores that never change count as missing, in {positions}: {names}{more}")
         strays = self._games_with_hundredths - sum(one.games for one in self.conventions if one.unit == HUNDREDTHS)
         if self._unit is None and strays > 0:
             games = counted(strays, "game")

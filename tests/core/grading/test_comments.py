@@ -39,14 +39,18 @@ def drifting_scores(games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return scores, np.sign(np.where(abs(truth[:, -1]) < 0.5, 0, truth[:, -1]))
 
 
-def records_of(written: Any, results: Any, event: str, kind: str, start_side: int = 1) -> GameRecords:
+def records_of(
+    written: Any, results: Any, event: str, kind: str, start_side: int = 1, players: tuple[str, ...] = ()
+) -> GameRecords:
+    """Games of ``players``, if given: the first and the second of them change sides from game to game."""
     games, plies = written.shape
+    sides = {"black": np.arange(games) % 2, "white": 1 - np.arange(games) % 2} if players else {}
     return GameRecords.from_moves(
         np.zeros(games * plies, np.int16),
         np.arange(games + 1) * plies,
         results.astype(np.float32),
-        extra={"event": np.zeros(games, np.int32)},
-        names={"event": (event,)},
+        extra={"event": np.zeros(games, np.int32), **{name: side.astype(np.int32) for name, side in sides.items()}},
+        names={"event": (event,), **dict.fromkeys(sides, players)},
         starts=None if start_side == 1 else Board(np.zeros(games, np.uint64)),
         start_side=None if start_side == 1 else np.full(games, start_side, np.int8),
         move_columns={
@@ -198,6 +202,52 @@ def test_mates_missing_scores_and_options() -> None:
     summary, by_event = scorer.tables()
     assert summary.rows[0][:2] == ("wv", FIRST)
     assert {row[1] for row in by_event.rows} == {"wv", "ev"}
+
+
+def _always(size: float) -> Any:
+    return lambda own, _decided: np.copysign(size, own)
+
+
+def _mostly(size: float, share: float, *, decided: bool = True) -> Any:
+    """Write one score in a share of the moves, of the decided games or of the drawn ones."""
+    return lambda own, is_decided: np.where(
+        (is_decided == decided) & (np.arange(own.size).reshape(own.shape) % 100 < 100 * share), size, own
+    )
+
+
+@pytest.mark.parametrize(
+    ("writes", "told"),
+    [
+        (_always(0.0), "silent (0)"),
+        (_always(0.16), "silent (0.16)"),
+        (_mostly(0.0, 0.75), "silent (0)"),
+        (_mostly(0.0, 1, decided=False), ""),
+        (_mostly(50.0, 0.75), ""),
+        (_mostly(math.inf, 0.75), ""),
+    ],
+)
+@pytest.mark.parametrize("start_side", [1, -1])
+def test_players_who_always_write_one_score_have_none(writes: Any, told: str, start_side: int) -> None:
+    scorer = CommentScorer("comments", side=FIRST)
+    values, expected, silent = [], [], []
+    for seed in range(3):
+        scores, results = drifting_scores(10, seed)
+        own = (np.arange(PLIES) + np.arange(10)[:, None] + (start_side < 0)) % 2 == 0
+        written = np.where(own, writes(scores, (results != 0)[:, None]), scores)
+        records = records_of(written, results, "A", "ev", start_side, ("silent", "talking"))
+        selected = selected_of(records, np.arange(10 * PLIES))
+        values.append(scorer.predict(selected).value)
+        expected.append(written.ravel() * selected.side)
+        silent.append(own.ravel())
+    value = scorer.complete(Prediction(np.concatenate(values))).value
+    wanted, rows = np.concatenate(expected), np.concatenate(silent)
+    if told:
+        size = float(told[8:-1])
+        wanted[rows & np.isclose(np.abs(wanted), size)] = np.nan
+    np.testing.assert_allclose(value, wanted, atol=1e-6)
+    remarks = [remark for remark in scorer.remarks() if "never change" in remark]
+    assert len(remarks) == bool(told)
+    assert not told or remarks[0].endswith(f"positions: {told}")
 
 
 def test_what_has_no_comments_has_no_scores_and_that_is_told() -> None:
