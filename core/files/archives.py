@@ -78,9 +78,10 @@ class ArchiveFormat:
         """
         marked = {"format": self.name, "version": self.version, **header, "sha256": _checksum(arrays)}
         text = np.frombuffer(json.dumps(marked).encode(), np.uint8)
+        members: dict[str, Any] = {"header": text, **arrays}
         save = np.savez_compressed if self.packed else np.savez
         with atomic_path(path) as temporary, temporary.open("wb") as file:
-            save(file, allow_pickle=False, header=text, **arrays)
+            save(file, **members)
 
     def read(
         self, path: Path, check: Callable[[Any, Mapping[str, tuple[int, ...]]], None] = lambda *_: None

@@ -305,7 +305,8 @@ def stream_positions(
         if done != header.count:
             raise BadInputError(f"{path} announces {counted(header.count, 'position')} and holds {done}")
         if done == 0:
-            columns = {field.name: np.zeros(0, field.type.to_pandas_dtype()) for field in file.schema_arrow}
+            empty = file.schema_arrow.empty_table()
+            columns = {name: empty[name].to_numpy() for name in empty.column_names}
             yield Positions.from_columns(owner, columns, header.sources, header.label_kind)
 
 

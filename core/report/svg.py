@@ -116,7 +116,7 @@ def _house_style(salt: str) -> Iterator[None]:
     settings: Any = matplotlib.rcParams  # its keys are literals to the type checker, more of them in every version
     with matplotlib.rc_context(), warnings.catch_warnings():
         # The reader's browser draws the letters: what matplotlib's font lacks is no loss.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Glyph .* missing from ")
         matplotlib.rcdefaults()
         settings.update(_STYLE, **{"svg.hashsalt": salt})
         yield

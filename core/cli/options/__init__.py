@@ -114,7 +114,7 @@ skip_bad = flag("--skip-bad", "Leave bad records out instead of stopping.")
 merge = flag("--merge", "Merge equal positions, mirror images too; labels are averaged.")
 
 
-class Range(click.ParamType[tuple[int, int]]):
+class Range(click.ParamType):  # type: ignore[type-arg] # generic from click 8.4 on alone
     """First and last whole number of a range like 20-50; of a number alone both are that number."""
 
     name = "range"
@@ -130,7 +130,7 @@ class Range(click.ParamType[tuple[int, int]]):
         return least, greatest
 
 
-class Ranges(click.ParamType[list[tuple[int, int]]]):
+class Ranges(click.ParamType):  # type: ignore[type-arg] # as above
     """Ranges like 3-8,10."""
 
     name = "list"

@@ -177,7 +177,7 @@ def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: G
     schema_source = path.with_name("small.parquet")
     write_positions(schema_source, random_set(othello, 1, 12))
     schema = pq.read_table(schema_source).schema
-    columns = [pa.array(np.zeros(1 << 20, field.type.to_pandas_dtype())) for field in schema]
+    columns = [pa.array(np.zeros(1 << 20, column.to_numpy().dtype)) for column in schema.empty_table().columns]
     with pq.ParquetWriter(path, schema) as writer:
         for _ in range(3):
             writer.write_table(pa.table(columns, schema=schema))
