@@ -1,12 +1,18 @@
 """The version, and the errors that glem raises on purpose; all derive from :class:`GlemError`."""
 
 import contextlib
+import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
+
+ABOVE_0, BELOW_1 = math.ulp(0.0), math.nextafter(1.0, 0.0)
+"""Bounds of numbers that are greater than 0, or less than 1."""
 
 _LONGEST_REASON = 200
 _OWN = (AssertionError, ImportError, NameError, SystemError, TimeoutError)
@@ -52,6 +58,38 @@ def check_regular(path: str | os.PathLike[str]) -> None:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         what = "a pipe" if stat.S_ISFIFO(mode) else "a device"
         raise BadInputError(f"{os.fspath(path)}: is {what}, a file is needed here")
+
+
+def check_arguments(given: Any, **allowed: tuple[Any, ...]) -> None:
+    """Refuse arguments that are none of their closed words, or no number within their bounds.
+
+    Parameters
+    ----------
+    given
+        The arguments by name, or what has them as attributes. None stands for no choice and is passed over.
+    allowed
+        For each name the words, or the least number and, where there is one, the greatest. An int as the least asks for
+        whole numbers.
+
+    Raises
+    ------
+    BadInputError
+        Names the argument, what it is and what it may be.
+    """
+    for name, known in allowed.items():
+        value = given[name] if isinstance(given, Mapping) else getattr(given, name)
+        if value is None:
+            continue
+        if isinstance(known[0], str):
+            if not isinstance(value, str) or value not in known:
+                raise BadInputError(f"{name} is {value!r}, expected {', '.join(known[:-1])} or {known[-1]}")
+            continue
+        least, most = known[0], known[1] if len(known) > 1 else math.inf
+        is_whole = isinstance(least, int)
+        if not isinstance(value, Integral if is_whole else Real) or not least <= value <= most or value == math.inf:
+            bounds = "above 0" if least == ABOVE_0 else f"of at least {least:,}"
+            bounds += "" if most == math.inf else " and below 1" if most == BELOW_1 else f" and at most {most:,}"
+            raise BadInputError(f"{name} is {value!r}, expected a {'whole ' if is_whole else ''}number {bounds}")
 
 
 @contextlib.contextmanager

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from math import isfinite
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from attrs import define, evolve, field
 
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.errors import BadInputError
+from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
@@ -52,6 +53,66 @@ _SECONDS = 5.0
 _THREADS = os.cpu_count() or 1
 
 Path_ = str | os.PathLike[str]
+
+_ALLOWED: dict[str, tuple[Any, ...]] = {
+    "adjudicate": (0,),
+    "batch": (1,),
+    "check_positions": (0,),
+    "depth": (1,),
+    "drawishness_phases": ("each", "linear", "one"),
+    "even_within": (0.0,),
+    "exploration": (0.0, 1.0),
+    "gain": (0.0,),
+    "games_per_file": (1,),
+    "held_out": (0.0, 1.0),
+    "hidden": (1, 1 << 12),
+    "iterations": (1,),
+    "jobs": (1,),
+    "keep": (1,),
+    "l2": (0.0,),
+    "lines": (1,),
+    "link": ("identity", "logistic", "sigmoid"),
+    "maximum_size": (1,),
+    "method": ("conjugate", "descent", "logistic", "fisher", "quadratic", "network"),
+    "minimum_matches": (1,),
+    "nodes": (1,),
+    "opening_count": (1,),
+    "opening_plies": (0,),
+    "per_game": (1,),
+    "phases": (1,),
+    "prior_share": (0.0, 1.0),
+    "sample": (100,),
+    "seconds": (ABOVE_0,),
+    "seed": (0,),
+    "smoothing": (0.0,),
+    "test_size": (0.0, 1.0),
+    "value_phases": ("each", "linear", "one"),
+    "within": ("all", "patterns"),
+    "workers": (1,),
+}
+"""What arguments may be that mean the same in all functions here, as of :func:`~glem.core.errors.check_arguments`."""
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def _checked(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Check the arguments of a function before it begins: its work may take hours before they matter."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def checking(*args: _Arguments.args, **more: _Arguments.kwargs) -> _Result:
+        try:
+            given = signature.bind(*args, **more).arguments
+        except TypeError:
+            # The call says more.
+            return function(*args, **more)
+        # Workers may be a number, or an object that has it.
+        known = {name: getattr(value, name, value) for name, value in given.items() if name in _ALLOWED}
+        check_arguments(known, **{name: _ALLOWED[name] for name in known})
+        return function(*args, **more)
+
+    return checking
 
 
 def _game(game: Game | str) -> Game:
@@ -132,6 +193,7 @@ def read_games(
     return GameRecords.concatenate(records, initial_position=owner.initial_position)
 
 
+@_checked
 def positions_of_games(
     game: Game | str, games: GameRecords, *, label: str = "result", per_game: int | None = None, seed: int = 0
 ) -> Positions:
@@ -155,6 +217,7 @@ def positions_of_games(
     return positions_of_records(_game(game), [games], label=label, selection=Selection(per_game=per_game), seed=seed)
 
 
+@_checked
 def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 0) -> tuple[Positions, Positions]:
     """Split positions into training and test sets, game by game.
 
@@ -170,6 +233,7 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
     return Positions.of(positions).split_by_game(test_size, seed)
 
 
+@_checked
 def fit(
     positions: Positions | Path_ | Sequence[Path_],
     *,
@@ -406,6 +470,7 @@ def fit(
     return training.evaluation
 
 
+@_checked
 def tune(
     game: Game | str,
     files: Path_ | Sequence[Path_],
@@ -496,6 +561,7 @@ def tune(
     from glem.core.patterns.patterns import PatternSet
     from glem.core.positions.selection.reading import reading_remarks
 
+    check_arguments({"hold": hold}, hold=("value", "drawishness"))
     owner, paths = _game(game), _paths(files)
     learning = load_learning(owner.name)
     chosen = _rule(rule, seed)
@@ -603,6 +669,7 @@ class DiscoveryResult:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 1px solid #ccc"></iframe>'
 
 
+@_checked
 def discover(
     positions: Positions,
     folder: Path_,
@@ -701,6 +768,7 @@ def discover(
     return DiscoveryResult(place, report, evaluations)
 
 
+@_checked
 def search_labelling(
     by: str = "default,depth=6",
     *,
@@ -731,12 +799,11 @@ def search_labelling(
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.players.spec import parse_player
 
-    if even_within is not None and not isfinite(even_within):
-        raise BadInputError(f"the greatest score of near-even positions must be finite, got {even_within}")
     sampler = None if sample_by is None else parse_player(sample_by)
     return SearchLabelling(parse_player(by), window=even_within, sample_by=sampler, **more)
 
 
+@_checked
 def label(
     positions: Positions,
     by: str | SearchLabelling = "default,depth=6",
@@ -781,6 +848,7 @@ def label(
         return Positions.concatenate([*parts, empty], renumber=False)
 
 
+@_checked
 def generate(
     game: Game | str,
     folder: Path_,
@@ -838,6 +906,7 @@ def generate(
     from glem.core.tasks.tasks import Workers
     from glem.core.tournament.opening_choice import OpeningPlan
 
+    check_arguments({"games": games, "positions": positions}, games=(1,), positions=(1,))
     texts = [players] if isinstance(players, str) else players
     settings = GenerationSettings(
         players=tuple(parse_player(text, limits=Limits(depth=4)) for text in texts),
@@ -847,7 +916,7 @@ def generate(
         games_per_file=games_per_file,
         format=format,
     )
-    where = Workers(workers) if isinstance(workers, int) else workers
+    where = workers if isinstance(workers, Workers) else Workers(workers)
     return play(
         _game(game),
         Path(folder),
@@ -860,6 +929,7 @@ def generate(
     )
 
 
+@_checked
 def grade(
     game: Game | str,
     files: Path_ | Sequence[Path_],
@@ -907,6 +977,7 @@ def grade(
     return grade_collection(owner, _paths(files), scorers, rule=_rule(select, seed), settings=chosen, jobs=jobs, **more)
 
 
+@_checked
 def calibrate(
     game: Game | str,
     files: Path_ | Sequence[Path_],
@@ -975,6 +1046,7 @@ def _rule(select: str | SelectionRule, seed: int) -> SelectionRule:
     return SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
 
 
+@_checked
 def tune_terms(
     terms: str | Callable[[Any], Any] | Path_,
     game: Game | str | None = None,
@@ -1084,6 +1156,7 @@ def tune_terms(
     return evolve(fit, notes=(*fit.notes, *reading_remarks(summaries)))
 
 
+@_checked
 def tune_options(
     game: Game | str,
     player: str,
@@ -1215,6 +1288,7 @@ def tune_options(
     return found
 
 
+@_checked
 def search(
     game: Game | str,
     position: Any = None,
@@ -1270,6 +1344,7 @@ def _in_words(given: Path_ | LinearEvaluation | ResultEvaluation, player: str = 
         yield f"evaluation={file},name={player}" if player else file
 
 
+@_checked
 def solve(
     game: Game | str,
     position: Any,
@@ -1304,6 +1379,7 @@ def solve(
     return solution
 
 
+@_checked
 def match(
     game: Game | str,
     first: Path_ | LinearEvaluation | ResultEvaluation,
@@ -1340,6 +1416,7 @@ def match(
     """
     from glem.core.tasks.tasks import Workers
 
+    check_arguments({"openings": openings}, openings=(1,))
     with _in_words(first, "first") as one, _in_words(second, "second") as other:
         return tournament(
             game,
@@ -1352,6 +1429,7 @@ def match(
         )
 
 
+@_checked
 def tournament(
     game: Game | str,
     players: Sequence[str],

@@ -1,7 +1,7 @@
 """From positions to the configurations worth a weight: mining, significance, gain, symmetry (GLEM, section 4)."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from attrs import define, evolve
@@ -13,7 +13,7 @@ from glem.core.configurations.configurations import ConfigurationSet, close_unde
 from glem.core.configurations.mining import Method, label_significance, label_statistics, mine
 from glem.core.configurations.mining.gain import generalization_gain
 from glem.core.configurations.mining.union import union
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
 from glem.core.positions.positions import Positions
@@ -65,12 +65,9 @@ class MiningPlan:
     confidence: float = 4.0
 
     def __attrs_post_init__(self) -> None:
-        if self.within not in ("all", "patterns"):
-            raise BadInputError(f"mining goes on within 'all' or 'patterns', not {self.within!r}")
-        if self.sample < 100 or self.keep < 1:
-            raise BadInputError(
-                f"a sample of {counted(self.sample, 'position')} and {self.keep} kept configurations are too few"
-            )
+        check_arguments(self, within=("all", "patterns"), method=get_args(Method), sample=(100,), keep=(1,))
+        check_arguments(self, minimum_matches=(1,), maximum_size=(1,), limit=(1,), chunk_size=(1,))
+        check_arguments(self, level=(0.0, 1.0), least_gain=(0.0,), confidence=(0.0,))
 
     def matches_for(self, positions: int) -> int:
         """Minimal match count for a sample of that many positions."""

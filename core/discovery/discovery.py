@@ -22,7 +22,7 @@ from glem.core.configurations.configurations import ConfigurationSet, symmetry_c
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
-from glem.core.errors import BadInputError, __version__, reading
+from glem.core.errors import BadInputError, __version__, check_arguments, reading
 from glem.core.evaluation.named import load_value
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
@@ -75,6 +75,9 @@ class DiscoverySettings:
     validation: float = 0.05
     seed: int = 0
     shown: int = 24
+
+    def __attrs_post_init__(self) -> None:
+        check_arguments(self, held_out=(0.0, 1.0), validation=(0.0, 1.0), seed=(0,), shown=(0,))
 
 
 @define(frozen=True)

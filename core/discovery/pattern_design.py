@@ -21,7 +21,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining import label_statistics, mine
 from glem.core.discovery.candidates import cell_features
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -66,8 +66,7 @@ class DesignPlan:
     seeds: int = 12
 
     def __attrs_post_init__(self) -> None:
-        if self.instances < 1 or self.seeds < 1 or self.maximum_size < 2:
-            raise BadInputError("a design needs an instance, a pattern of two features, and a seed, at least")
+        check_arguments(self, instances=(1,), seeds=(1,), maximum_size=(2,), minimum_matches=(1,))
 
 
 @define(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
@@ -101,8 +101,7 @@ class FitSettings:
     def __attrs_post_init__(self) -> None:
         # Said now: positions may be labelled for hours before they are fitted.
         neighbours(1, self.smoothing)
-        if not self.l2 >= 0:
-            raise BadInputError(f"the L2 penalty is {self.l2}, it must not be negative")
+        check_arguments(self, l2=(0.0,))
 
     @classmethod
     def default(cls) -> FitSettings:

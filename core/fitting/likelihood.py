@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.errors import BadInputError
+from glem.core.errors import ABOVE_0, BELOW_1, BadInputError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.fitters import FileCheckpoint
-from glem.core.fitting.likelihood_problem import LikelihoodProblem, LikelihoodWeights, PartWeights, phase_basis
+from glem.core.fitting.likelihood_problem import (
+    PHASE_BASES,
+    LikelihoodProblem,
+    LikelihoodWeights,
+    PartWeights,
+    phase_basis,
+)
 from glem.core.fitting.minimizing.quasi_newton import Minimum, minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
@@ -68,6 +74,10 @@ class LikelihoodSettings:
     names: tuple[str, ...] | None = None
     drawishness_names: tuple[str, ...] | None = None
     window: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check_arguments(self, value_phases=PHASE_BASES, drawishness_phases=PHASE_BASES)
+        check_arguments(self, l2=(0.0,), iterations=(0,), patience=(1,), tolerance=(0.0,), window=(ABOVE_0,))
 
 
 @define(frozen=True, eq=False)
@@ -193,10 +203,7 @@ def fit_likelihood(
     from glem.core.fitting.standard_errors import likelihood_errors
 
     chosen = LikelihoodSettings() if settings is None else settings
-    if chosen.window is not None and not chosen.window > 0:
-        raise BadInputError(f"the window of positions must be positive, got {chosen.window}")
-    if not 0 <= held_out < 1:
-        raise BadInputError(f"the held-out share of games must be at least 0 and below 1, got {held_out}")
+    check_arguments({"held_out": held_out, "seed": seed, "jobs": jobs}, held_out=(0.0, BELOW_1), seed=(0,), jobs=(1,))
     if on_disk and work is None:
         raise BadInputError("terms are kept on disk in the work folder: name one")
     basic, drawn = widened(prior.value, linear, patterns, configurations), widened(prior.drawishness, drawishness)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC, result_labels
 from glem.core.evaluation.network import Network, relations_of, write_view
@@ -129,12 +129,7 @@ class NetworkSettings:
     prior_share: float = 0.0
 
     def __attrs_post_init__(self) -> None:
-        if not 1 <= self.hidden <= 1 << 12 or self.passes < 1:
-            raise BadInputError(
-                f"a hidden layer has 1 to 4,096 units, {self.hidden} and {self.passes} passes are asked for"
-            )
-        if not 0 <= self.prior_share <= 1:
-            raise BadInputError(f"the share of the prior's weights is {self.prior_share:g}, expected 0 to 1")
+        check_arguments(self, hidden=(1, 1 << 12), passes=(1,), seed=(0,), prior_share=(0.0, 1.0))
 
 
 @define(frozen=True, eq=False)
@@ -271,6 +266,7 @@ def fit_network(
         Scores of the game are no results, it does not tell how its players see the board, there are no positions, or
         the prior has another layer.
     """
+    check_arguments({"held_out": held_out, "jobs": jobs}, held_out=(0.0, 1.0), jobs=(1,))
     if learning.game.greatest_score > 1:
         raise BadInputError(f"hidden layers learn expected results; the labels of {learning.game.title} are scores")
     if learning.views is None:

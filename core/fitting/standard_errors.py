@@ -54,7 +54,7 @@ def likelihood_errors(problem: LikelihoodProblem, parameters: NDArray[np.float64
     covariance = np.full((count, count), math.nan)
     if len(known):
         own = np.ix_(known, known)
-        inverse = np.linalg.pinv(whole[own], hermitian=True)
+        inverse = np.asarray(np.linalg.pinv(whole[own], hermitian=True), np.float64)
         decided = float((inverse * bread[own]).sum())
         covariance[own] = sandwich(inverse, filling[own], games=games, rows=used, parameters=decided)
         covariance[own] += inverse * problem.penalties[known] @ inverse

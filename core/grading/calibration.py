@@ -32,7 +32,7 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import ABOVE_0, BELOW_1, BadInputError, check_arguments
 from glem.core.evaluation.result_distribution import FavouredOutcomes, blocks_of, favoured_outcomes, log_correctness
 from glem.core.evaluation.result_models import MOST_LOG_ODDS, Calibration, log_odds_of
 from glem.core.fitting.minimizing.newton import minimize_within
@@ -229,7 +229,7 @@ class _Likelihood:
         for place, step in enumerate(_STEP * np.eye(len(point))):
             hessian[place] = (self._gradient(point + step) - self._gradient(point - step)) / (2 * _STEP)
         try:
-            inverse = np.linalg.inv(-hessian[np.ix_(free, free)] * len(games))
+            inverse = np.asarray(np.linalg.inv(-hessian[np.ix_(free, free)] * len(games)), np.float64)
         except np.linalg.LinAlgError:
             return errors.tolist()
         variances = np.diag(sums.covariance(inverse, len(free)))
@@ -273,6 +273,7 @@ def fit_scale(
     BadInputError
         No finite evaluation to fit to, or an argument out of range.
     """
+    check_arguments({"floor": floor}, floor=(ABOVE_0, BELOW_1))
     values = np.asarray(value, np.float64)
     results = np.asarray(result)
     log_correctness(values[:1], results[:1], 1.0 if scale is None else scale, 0.5)

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 
 LEAST_CORRECTNESS = 1e-12
 """A correctness below this counts as this, and is counted: one impossible result would make any geometric mean 0."""
@@ -68,10 +68,7 @@ class GradingSettings:
             raise BadInputError(f"the least correctness must be above 0 and below 1/3, got {self.floor}")
         if not 0 < self.confidence < 1:
             raise BadInputError(f"the confidence must be between 0 and 1, got {self.confidence}")
-        if not 100 <= self.resamples <= 10_000_000:
-            raise BadInputError(f"resampling needs 100 to 10,000,000 samples, got {self.resamples}")
-        if self.bins < 1:
-            raise BadInputError(f"a reliability curve needs at least one bin, got {self.bins}")
+        check_arguments(self, resamples=(100, 10_000_000), bins=(1,), seed=(0,))
 
     def floored(self, log_correctness: NDArray[Any]) -> Floats:
         """Bound logarithms of correctness from below."""

@@ -114,6 +114,8 @@ class LearningRule:
     def __attrs_post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise BadInputError(f"the level of a test is between 0 and 1, got {self.level}")
+        # Floor, resamples and seed are checked there.
+        _ = self.settings
 
     @property
     def settings(self) -> GradingSettings:

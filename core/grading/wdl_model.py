@@ -22,7 +22,7 @@ import numpy as np
 from attrs import define, evolve
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import ABOVE_0, BELOW_1, BadInputError, check_arguments
 from glem.core.evaluation.result_models import WdlModel, log_probability
 from glem.core.fitting.sandwich import GameSums
 from glem.core.grading.calibration import fit_scale
@@ -192,6 +192,7 @@ def fit_wdl_model(
     BadInputError
         No finite values but 0, or arrays of different lengths.
     """
+    check_arguments({"degree": degree, "floor": floor}, degree=(0, DEGREE), floor=(ABOVE_0, BELOW_1))
     values, results, measures = np.asarray(value, np.float64), np.asarray(result), np.asarray(measure, np.float64)
     if not len(values) == len(results) == len(measures):
         raise BadInputError(f"{len(values)} values go with {len(results)} results and {len(measures)} measures")

@@ -33,7 +33,7 @@ from attrs import define
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import BadInputError, GlemError, check_arguments
 from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
@@ -203,12 +203,8 @@ class SearchLabelling:
             raise BadInputError(f"{self.sampler.name!r} shows nothing of its search: draw from a player of glem")
         if self.sample_by is not None:
             check_labeller(self.sample_by)
-        if min(self.sampled, self.even, self.children, self.child_moves - 1) < 0 or (self.window or 0) < 0:
-            raise BadInputError(
-                f"cannot draw {counted(self.sampled, 'position')}, {self.even} within {self.window} of even and "
-                f"{self.children} "
-                "after random moves"
-            )
+        check_arguments(self, children=(0,), child_moves=(1,), sampled=(0,), even=(0,), window=(0.0,), seed=(0,))
+        check_arguments(self, positions_per_task=(1,))
         if self.child_moves > 1 and not self.children:
             raise BadInputError(f"{self.child_moves} random moves lead nowhere: no positions after them are added")
         if self.choices and (self.children + self.sampled + self.even or self.quiet):
@@ -217,8 +213,6 @@ class SearchLabelling:
             raise BadInputError("only successors are asked for, but none are added")
         if not self.given and self.children + self.sampled + self.even == 0:
             raise BadInputError("nothing is labelled: neither the given positions nor added ones")
-        if self.positions_per_task < 1:
-            raise BadInputError(f"a task must have at least one position, got {self.positions_per_task}")
 
     @property
     def sampler(self) -> PlayerSpec:

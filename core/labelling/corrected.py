@@ -25,7 +25,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.optional_operations import plies_left_of
@@ -37,7 +37,6 @@ from glem.core.positions.game_tree import GameTree
 from glem.core.positions.labels import serious_error
 from glem.core.search.solver import can_solve, solver_of
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
-from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
@@ -81,17 +80,7 @@ class RelabelSettings:
     def __attrs_post_init__(self) -> None:
         check_labeller(self.quick)
         check_labeller(self.thorough)
-        for name, value in (("threshold", self.threshold), ("loss", self.loss)):
-            if value is not None and value < 0:
-                raise BadInputError(f"{name} must not be negative, got {value:g}")
-        if self.outcome_from < 0:
-            raise BadInputError(
-                f"outcomes cannot be searched for from {counted(self.outcome_from, 'move')} before the end on"
-            )
-        if self.rounds < 1:
-            raise BadInputError(f"there must be at least one round, got {self.rounds}")
-        if self.positions_per_task < 1:
-            raise BadInputError(f"a task must have at least one position, got {self.positions_per_task}")
+        check_arguments(self, threshold=(0.0,), loss=(0.0,), outcome_from=(0,), rounds=(1,), positions_per_task=(1,))
 
 
 @define(frozen=True, eq=False)

@@ -23,7 +23,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, reading
+from glem.core.errors import ABOVE_0, BadInputError, check_arguments, reading
 from glem.core.evaluation.choices import choice_errors
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
@@ -105,12 +105,8 @@ class TrainingSettings:
     seed: int = 0
 
     def __attrs_post_init__(self) -> None:
-        for name in ("positions", "depth", "pairs"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise BadInputError(f"{name} must be at least 1, got {value}")
-        if self.elo <= 0 or self.solve < 0:
-            raise BadInputError(f"Elo to ask for are above 0 and solve= from 0 on, got {self.elo} and {self.solve}")
+        check_arguments(self, positions=(1,), depth=(1,), pairs=(1,), solve=(0,), seed=(0,))
+        check_arguments(self, elo=(ABOVE_0,), l2=(0.0,))
 
     def resolved(self, game: Game) -> Self:
         """Set what depends on the game."""
@@ -220,6 +216,7 @@ def train_generations(
     BadInputError
         Neither a number nor a time is given, or the folder holds other work.
     """
+    check_arguments({"generations": generations, "seconds": seconds}, generations=(1,), seconds=(ABOVE_0,))
     if generations is None and seconds is None:
         raise BadInputError("say how many generations there are to be, or how much time there is")
     chosen = (settings or TrainingSettings()).resolved(learning.game)

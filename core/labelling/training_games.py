@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 from attrs import define, field
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
@@ -68,12 +68,7 @@ class GenerationSettings:
     def __attrs_post_init__(self) -> None:
         if len(self.players) not in {1, 2}:
             raise BadInputError(f"one player or two play games, got {len(self.players)}")
-        if not 0 <= self.exploration <= 1:
-            raise BadInputError(f"the chance of random moves must be between 0 and 1, got {self.exploration}")
-        if not 0 <= self.seed < 1 << 32:
-            raise BadInputError(f"the seed must be a number of 32 bits, got {self.seed}")
-        if self.games_per_file < 1:
-            raise BadInputError(f"a file must hold at least one game, got {self.games_per_file}")
+        check_arguments(self, exploration=(0.0, 1.0), seed=(0, (1 << 32) - 1), games_per_file=(1,))
         for player in self.players:
             player.check_repeatable("its games could not be made again")
 
@@ -187,9 +182,7 @@ def generate(
     """
     if (games is None) == (positions is None):
         raise BadInputError("say either how many games are to be played or how many positions")
-    for name, value in (("games", games), ("positions", positions)):
-        if value is not None and value < 1:
-            raise BadInputError(f"the number of {name} must be at least 1, got {value}")
+    check_arguments({"games": games, "positions": positions}, games=(1,), positions=(1,))
     settings = attrs.evolve(settings, players=tuple(player.resolved(game) for player in settings.players))
     openings = settings.openings.listed(game, tell=tell)
     suffix = _suffix(game, settings.format)

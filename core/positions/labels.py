@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel, mix
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.features.learning import Phases
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
@@ -85,8 +85,7 @@ class Selection:
             raise BadInputError(f"plies must be a range like 20-50, got {self.plies[0]}-{self.plies[1]}")
         if self.errors is not None and not 0 <= self.errors[0] <= self.errors[1]:
             raise BadInputError(f"errors must be a range like 0-4, got {self.errors[0]:g}-{self.errors[1]:g}")
-        if self.per_game is not None and self.per_game < 1:
-            raise BadInputError(f"at least one position of a game must be taken, got {self.per_game}")
+        check_arguments(self, per_game=(1,))
         if self.phases is not None:
             if self.stages is None:
                 raise BadInputError("a selection by phases needs the game's stages")

@@ -12,7 +12,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.integers.recomputing import evaluator_of, search_unit
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.files.digests import arrays_digest
@@ -70,8 +70,7 @@ class ProbCutSample:
                 f"depth {self.depth} of the searches and greatest depth {self.deepest} with parameters: expected at "
                 f"least {LEAST_SEARCHED}, at most {DEEPEST}, and parameters for all depths that are searched"
             )
-        if self.per_phase < 1:
-            raise BadInputError(f"positions of a phase: expected at least 1, got {self.per_phase}")
+        check_arguments(self, per_phase=(1,), seed=(0,), table_mb=(0, 1 << 20))
 
 
 def choose_positions(evaluation: LinearEvaluation, sets: Iterable[Positions], per_phase: int, seed: int) -> Any:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from attrs import define
 
-from glem.core.errors import BadInputError
+from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 
 MOST_THREADS = 1024
 """Threads that search a position together."""
@@ -76,15 +76,7 @@ class Limits:
     clock: Clock | None = None
 
     def __attrs_post_init__(self) -> None:
-        for name, value in (("depth", self.depth), ("nodes", self.nodes)):
-            if value is not None and value < 1:
-                raise BadInputError(f"search limit {name} must be at least 1, got {value}")
-        if self.nodes is not None and self.nodes > _MOST_NODES:
-            raise BadInputError(f"search limit nodes must be at most {_MOST_NODES}, got {self.nodes}")
-        if self.seconds is not None and not 0 < self.seconds <= _MOST_SECONDS:
-            raise BadInputError(
-                f"search limit seconds must be positive and at most {_MOST_SECONDS:,.0f}, got {self.seconds}"
-            )
+        check_arguments(self, depth=(1,), nodes=(1, _MOST_NODES), seconds=(ABOVE_0, _MOST_SECONDS))
 
     @property
     def is_timed(self) -> bool:

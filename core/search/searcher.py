@@ -14,7 +14,7 @@ from attrs import define
 
 from glem.core.compiling.borrowed import Borrowed
 from glem.core.compiling.kernels import compiled, direct
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game
@@ -108,13 +108,7 @@ class SearchSettings:
     threads: int = 1
 
     def __attrs_post_init__(self) -> None:
-        if not 1 <= self.threads <= MOST_THREADS:
-            raise BadInputError(f"1 to {MOST_THREADS} threads search, got {self.threads}")
-        if not 0 <= self.table_mb <= 1 << 20:
-            raise BadInputError(f"the search's table must take 0 to {1 << 20} MB, got {self.table_mb}")
-        for name, value in (("aspiration", self.aspiration), ("order_depth", self.order_depth)):
-            if value is not None and value < 0:
-                raise BadInputError(f"search setting {name} must not be negative, got {value}")
+        check_arguments(self, threads=(1, MOST_THREADS), table_mb=(0, 1 << 20), aspiration=(0,), order_depth=(0,))
 
 
 @define(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import define
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import blank_evaluation, load_value
 from glem.core.features.evaluators import Evaluator
@@ -182,6 +182,9 @@ class SolverSpec:
     evaluation: str | None = None
     table_mb: int = 64
     convention: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check_arguments(self, table_mb=(1, 1 << 20))
 
     def make(self) -> Solver:
         """Make the solver.

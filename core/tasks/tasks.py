@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from attrs import define, evolve
 
 from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
-from glem.core.errors import BadInputError, GlemError
+from glem.core.errors import GlemError, check_arguments
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -58,9 +58,7 @@ class Workers:
     in_flight: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        for name, value in (("workers", self.workers), ("in_flight", self.in_flight)):
-            if value is not None and value < 1:
-                raise BadInputError(f"{name} must be at least 1, got {value}")
+        check_arguments(self, workers=(1,), in_flight=(1,))
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from attrs import define, field
 
-from glem.core.errors import GlemError, reading
+from glem.core.errors import GlemError, check_arguments, reading
 from glem.core.files.json_values import real_of, whole_of
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
@@ -66,6 +66,9 @@ class Adjudication:
     solve_from: int = 0
     time_forfeit: bool = False
     tolerance: float = 0.05
+
+    def __attrs_post_init__(self) -> None:
+        check_arguments(self, solve_from=(0,), tolerance=(0.0,))
 
 
 @define(frozen=True)

@@ -18,7 +18,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError
+from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.least_squares_problem import Errors
@@ -210,12 +210,7 @@ class TermSettings:
     tolerance: float = 1e-9
 
     def __attrs_post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise BadInputError(f"the loss is {' or '.join(LOSSES)}, not {self.loss!r}")
-        if self.scale is not None and not 0 < self.scale < math.inf:
-            raise BadInputError(f"the scale must be positive, got {self.scale}")
-        if not 0 <= self.l2 < math.inf:
-            raise BadInputError(f"the penalty must be 0 or greater, got {self.l2}")
+        check_arguments(self, loss=LOSSES, l2=(0.0,), iterations=(1,), tolerance=(0.0,), scale=(ABOVE_0,))
 
 
 @define(frozen=True)

@@ -29,7 +29,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.tasks.progress import SILENT, Progress
 
 ALPHA, GAMMA, STABILITY = 0.602, 0.101, 0.1
@@ -93,10 +93,7 @@ class Schedule:
     seed: int = 0
 
     def __attrs_post_init__(self) -> None:
-        for name, least in (("iterations", 1), ("batch", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if value < least:
-                raise BadInputError(f"{name} must be at least {least}, got {value}")
+        check_arguments(self, iterations=(1,), batch=(1,), seed=(0,))
 
     def widths(self, space: Space, iteration: int) -> Vector:
         """Give c_k of each parameter: float64 [P]."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError, writing
+from glem.core.errors import BadInputError, check_arguments, writing
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.quadratic import QuadraticEvaluation
@@ -245,6 +245,7 @@ def fit_rows(
     progress: Progress = SILENT,
 ) -> PhaseDiscriminants:
     """Fit a discriminant to each phase; arguments and errors are those of :func:`fit_phases_by_result`."""
+    check_arguments({"method": method}, method=tuple(METHODS))
     terms, names = rows.terms, rows.terms.terms
     phases = terms.learning.phases
     count, width = len(phases), len(names)
@@ -345,6 +346,7 @@ def fit_phases_by_result(
     BadInputError
         No terms or positions, or no phase that could be fitted.
     """
+    check_arguments({"method": method, "seed": seed}, method=tuple(METHODS), seed=(0,))
     rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
     return fit_rows(rows, method, provenance=provenance, progress=progress)
 

@@ -6,6 +6,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.errors import check_arguments
 from glem.core.evaluation.links import IDENTITY
 from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, Vector, inner
@@ -40,6 +41,9 @@ class ConjugateGradient(Fitter):
     patience: int | None = None
     tolerance: float = 1e-3
     refresh_every: int = 10
+
+    def __attrs_post_init__(self) -> None:
+        check_arguments(self, iterations=(0,), patience=(1,), tolerance=(0.0,), refresh_every=(1,))
 
     def fit(
         self,

@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 from attrs import define
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BELOW_1, BadInputError, check_arguments
 from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, Vector, inner
 from glem.core.tasks.progress import SILENT, Progress
@@ -47,6 +47,10 @@ class GradientDescent(Fitter):
     tolerance: float = 0.0
     checkpoint_every: int = 10
 
+    def __attrs_post_init__(self) -> None:
+        check_arguments(self, iterations=(0,), patience=(1,), tolerance=(0.0,), checkpoint_every=(1,))
+        check_arguments(self, step_size=(0.0,), momentum=(0.0, BELOW_1))
+
     def fit(
         self,
         problem: LeastSquares,
@@ -56,8 +60,6 @@ class GradientDescent(Fitter):
         progress: Progress = SILENT,
     ) -> Self:
         """Minimize the objective; see :meth:`Fitter.fit`."""
-        if not 0 <= self.momentum < 1:
-            raise BadInputError(f"momentum is {self.momentum}, it must be at least 0 and below 1")
         matches = problem.parameter_matches
         # A penalty adds l2 positions to each weight, also to one without a match, which stays 0.
         normalization = np.where(matches > 0, 2 / np.maximum(matches + problem.l2, 1e-30), 0.0)

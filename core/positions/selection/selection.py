@@ -14,7 +14,7 @@ from attrs import define, fields
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, mix
-from glem.core.errors import BadInputError
+from glem.core.errors import BELOW_1, BadInputError, check_arguments
 from glem.core.game.equal_positions import scatter
 from glem.core.game.records import GameRecords
 from glem.core.game.whole_numbers import whole_number
@@ -58,12 +58,7 @@ class SelectionRule:
     def __attrs_post_init__(self) -> None:
         if self.kind not in (RANDOM, ALL, LAST, EVERY):
             raise BadInputError(f"positions are selected {RANDOM}, {LAST}, {ALL} or {EVERY}:N, not {self.kind!r}")
-        if self.skip_moves < 0 or not 0 <= self.skip_end < 1 or self.step < 1:
-            raise BadInputError(
-                f"a selection cannot skip {counted(self.skip_moves, 'move')} and the last {self.skip_end:g} of "
-                "a game, or take "
-                f"every {_ordinal(self.step)} position"
-            )
+        check_arguments(self, skip_moves=(0,), skip_end=(0.0, BELOW_1), step=(1,), seed=(0,))
 
     @classmethod
     def parse(cls, text: str, *, skip_moves: int = 10, skip_end: float = 0.1, seed: int = 0) -> SelectionRule:

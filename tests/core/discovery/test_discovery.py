@@ -254,7 +254,7 @@ def test_bad_input_is_explained(positions: Positions, tmp_path: Path) -> None:
         discovered(positions.select(slice(0, 300)), tmp_path, SETTINGS)
     with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
         discovered(positions, tmp_path, DiscoverySettings(pattern_set="nothing"))
-    with pytest.raises(BadInputError, match="not 'nowhere'"):
+    with pytest.raises(BadInputError, match="within is 'nowhere'"):
         MiningPlan(within="nowhere")  # type: ignore[arg-type]
     sample = draw_sample(positions, 2_000, 0)
     with pytest.raises(BadInputError, match="1,000 configurations or more"):

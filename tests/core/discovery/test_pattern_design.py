@@ -58,7 +58,7 @@ def test_a_planted_pattern_is_found_first(planted: Positions) -> None:
 
 
 def test_bad_plans_and_labels(planted: Positions) -> None:
-    with pytest.raises(BadInputError, match="two features"):
+    with pytest.raises(BadInputError, match="maximum_size is 1"):
         DesignPlan(maximum_size=1)
     with pytest.raises(BadInputError, match="too few"):
         design_patterns(planted.select(slice(0, 500)), LEARNING)

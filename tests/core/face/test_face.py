@@ -1,10 +1,12 @@
 """``import glem``: what a notebook needs, loaded when it is used; the regressor alone and in scikit-learn's hands."""
 
+import inspect
 import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ import pytest
 from attrs import evolve
 
 import glem
-from glem.core.errors import BadInputError, PluginError
+from glem import functions
+from glem.core.errors import BadInputError, PluginError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.game.equal_positions import position_keys
 from glem.core.game.game import Game
 from glem.core.grading.correctness import GradingSettings
@@ -38,6 +42,83 @@ def positions(othello_learning: Learning) -> glem.Positions:
     assert othello_learning.sample is not None
     sample: glem.Positions = othello_learning.sample()
     return sample[:20_000]
+
+
+FUNCTIONS = ["search_labelling", "tune_options", "tune_terms", *glem.__all__]
+NUMBERS = ("int", "float", "int | None", "float | None", "int | Workers")
+WORDS = ("drawishness_phases", "hold", "link", "method", "value_phases", "within")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_number_and_closed_word_is_checked_before_anything_begins(name: str) -> None:
+    function = getattr(functions, name, None)
+    if not inspect.isfunction(function) or function.__module__ != functions.__name__:
+        return
+    arguments = inspect.signature(function).parameters.values()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [one.name for one in arguments if one.default is one.empty and one.kind not in variable]
+    given: dict[str, Any] = dict.fromkeys(required)
+    for one in arguments:
+        bad = (
+            ["nonsense", "LOGISTIC"]
+            if one.name in WORDS and "Sequence" not in one.annotation
+            else [-1, float("nan"), "2"]
+            if one.annotation in NUMBERS
+            else []
+        )
+        for value in bad:
+            with pytest.raises(BadInputError, match=f"{one.name} is {value!r}, expected "):
+                function(**given | {one.name: value})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            {"method": "nonsense"},
+            "method is 'nonsense', expected conjugate, descent, logistic, fisher, quadratic or netw",
+        ),
+        ({"method": ConjugateGradient()}, r"method is ConjugateGradient\(.*\), expected"),
+        ({"iterations": 0}, "iterations is 0, expected a whole number of at least 1$"),
+        ({"iterations": 2.5}, "iterations is 2.5, expected a whole number"),
+        ({"held_out": 1.5}, "held_out is 1.5, expected a number of at least 0.0 and at most 1.0"),
+        ({"l2": float("inf")}, "l2 is inf, expected a number of at least 0.0"),
+    ],
+)
+def test_a_fit_says_which_argument_is_wrong(positions: glem.Positions, arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BadInputError, match=problem):
+        glem.fit(positions, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("settings", "bad"),
+    [
+        (
+            "discovery.candidates.MiningPlan",
+            {"method": "exakt", "maximum_size": 0, "level": 2, "least_gain": float("nan")},
+        ),
+        ("discovery.discovery.DiscoverySettings", {"held_out": -1, "validation": 2, "shown": -1, "seed": 0.5}),
+        ("fitting.likelihood.LikelihoodSettings", {"value_phases": "linaer", "l2": -1, "iterations": -3, "window": 0}),
+        ("fitting.minimizing.conjugate.ConjugateGradient", {"iterations": -1, "patience": 0, "tolerance": -1}),
+        ("fitting.minimizing.descent.GradientDescent", {"momentum": 1.0, "step_size": -1, "checkpoint_every": 0}),
+        ("grading.correctness.GradingSettings", {"bins": 2.5, "seed": -1, "resamples": 10}),
+        ("positions.selection.selection.SelectionRule", {"step": 0, "skip_end": 1.0, "skip_moves": float("nan")}),
+        ("search.results.Limits", {"depth": 2.5, "nodes": 0, "seconds": 0, "seconds ": float("nan")}),
+        ("tasks.tasks.Workers", {"workers": 2.5, "in_flight": 0}),
+        ("tournament.games.Adjudication", {"solve_from": -1, "tolerance": -1}),
+        ("tuning.fitting.TermSettings", {"loss": "logistik", "iterations": 0, "scale": 0, "tolerance": float("nan")}),
+    ],
+)
+def test_settings_are_checked_where_they_are_made(settings: str, bad: dict[str, Any]) -> None:
+    module, _, name = settings.rpartition(".")
+    made = getattr(import_module(f"glem.core.{module}"), name)
+    for argument, value in bad.items():
+        with pytest.raises(BadInputError, match=f"{argument.strip()} is {value!r}, expected "):
+            made(**{argument.strip(): value})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    check_arguments({"one": np.int64(3), "two": np.float32(0.5), "three": None}, one=(1,), two=(0.0, 1.0), three=(1,))
 
 
 @pytest.fixture(scope="module")

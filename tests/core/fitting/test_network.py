@@ -200,7 +200,7 @@ def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
         fit_network(parts_of(some_positions(othello.game, 5)), othello, NetworkSettings())
     with pytest.raises(BadInputError, match="there are no positions to fit"):
         fitted(positions.select(slice(0, 0)))
-    with pytest.raises(BadInputError, match="1 to 4,096 units, 0 and 12 passes"):
+    with pytest.raises(BadInputError, match="hidden is 0, expected a whole number of at least 1 and at most 4,096"):
         NetworkSettings(hidden=0)
 
 

@@ -89,8 +89,8 @@ def test_games_are_whole_numbers(game: float) -> None:
     [
         ({"floor": 0.0}, "least correctness"),
         ({"confidence": 1.0}, "confidence"),
-        ({"resamples": 3}, "100 to"),
-        ({"bins": 0}, "at least one bin"),
+        ({"resamples": 3}, "resamples is 3"),
+        ({"bins": 0}, "bins is 0"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, Any], text: str) -> None:

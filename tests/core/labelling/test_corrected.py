@@ -136,9 +136,9 @@ def assert_equal(first: Correction, second: Correction) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"threshold": -1}, "must not be negative"),
-        ({"outcome_from": -1}, "moves before the end"),
-        ({"rounds": 0}, "one round"),
+        ({"threshold": -1}, "threshold is -1"),
+        ({"outcome_from": -1}, "outcome_from is -1"),
+        ({"rounds": 0}, "rounds is 0"),
         ({"quick": parse_player("random")}, "does not search"),
     ],
 )
@@ -190,6 +190,6 @@ def test_a_refused_command_leaves_nothing_in_the_way_of_a_corrected_one(
         (record, ("match", "othello", "-o", record, "--opening-count", 1, "random")),
         (folder, ("generate", "othello", "-o", folder, "--games", 1, *openings)),
     ):
-        assert "MB" in terminal.fails(*command, bad, "--workers", 1)
+        assert "table_mb is 99999999" in terminal.fails(*command, bad, "--workers", 1)
         assert not kept.exists()
         terminal(*command, good, "--workers", 1)

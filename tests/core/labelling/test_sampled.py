@@ -87,7 +87,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates() -> None:
 
 def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluator: Evaluator) -> None:
     position = position_at(some_positions(OTHELLO, 1).positions, 0)
-    with pytest.raises(BadInputError, match="cannot draw -1 positions"):
+    with pytest.raises(BadInputError, match="sampled is -1"):
         SearchLabelling(parse_player("depth=2"), sampled=-1)
     with pytest.raises(BadInputError, match="3 random moves lead nowhere"):
         SearchLabelling(parse_player("depth=2"), child_moves=3)

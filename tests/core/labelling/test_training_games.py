@@ -86,10 +86,10 @@ def test_a_number_of_positions_takes_the_fewest_files(tmp_path: Path, workers: i
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"exploration": 1.5}, "between 0 and 1"),
+        ({"exploration": 1.5}, "exploration is 1.5"),
         ({"players": ()}, "one player or two"),
-        ({"seed": -1}, "32 bits"),
-        ({"games_per_file": 0}, "at least one game"),
+        ({"seed": -1}, "seed is -1"),
+        ({"games_per_file": 0}, "games_per_file is 0"),
         ({"players": (parse_player("default,seconds=1"),)}, "by the clock"),
     ],
 )

@@ -196,7 +196,7 @@ def test_the_same_game_has_the_same_key_in_every_file_and_orientation(othello: G
     [
         ({"plies": (5, 3)}, "plies must be a range like 20-50, got 5-3"),
         ({"errors": (5, 3)}, "errors must be a range"),
-        ({"per_game": 0}, "at least one position"),
+        ({"per_game": 0}, "per_game is 0"),
         ({"phases": (1,)}, "needs the game's stages"),
     ],
 )

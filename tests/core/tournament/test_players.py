@@ -73,7 +73,7 @@ def test_text_of_a_player(text: str, expected: PlayerSpec) -> None:
         ("model.npz,depth=3,depth=4", "depth twice"),
         ("model.npz,evaluation=b.npz,depth=4", "evaluation twice"),
         ("model.npz,depth=x", "depth must be a number of plies, got 'x'"),
-        ("model.npz,depth=0", "depth must be at least 1"),
+        ("model.npz,depth=0", "depth is 0, expected a whole number of at least 1"),
         ("model.npz,clock=-5", "clock must be seconds a game"),
         ("model.npz,clock=5+x", "clock must be seconds a game"),
         ("model.npz,clock=nan", "clock must be seconds a game"),

@@ -168,7 +168,7 @@ def test_weights_without_a_scale_are_refused(factor: float, words: str):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"), [({"loss": "hinge"}, "loss"), ({"scale": 0.0}, "scale"), ({"l2": -1.0}, "penalty")]
+    ("settings", "words"), [({"loss": "hinge"}, "loss"), ({"scale": 0.0}, "scale"), ({"l2": -1.0}, "l2")]
 )
 def test_settings_out_of_range(settings: dict[str, Any], words: str):
     with pytest.raises(BadInputError, match=words):

@@ -102,5 +102,5 @@ def test_records_that_follow_from_nothing_are_refused():
 
 def test_schedules_make_sense():
     for wrong in ((0, 1, 0), (1, 0, 0), (1, 1, -1)):
-        with pytest.raises(BadInputError, match="must be at least"):
+        with pytest.raises(BadInputError, match="a whole number of at least"):
             Schedule(*wrong)
