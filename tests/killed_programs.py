@@ -24,14 +24,18 @@ def end_program_when(
 ) -> tuple[int, str]:
     """Start a program, in a folder if one is given, and signal it and its workers as soon as the condition holds.
 
+    What it prints goes into a file of the folder, ``printed``, where it is JSON.
+
     Returns
     -------
     int, str
         Exit status, negative where it is a signal, and what it wrote to standard error.
     """
-    process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    printed = os.devnull if folder is None or "--json" not in command else folder / "printed"
+    with Path(printed).open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
     try:
         deadline = time.monotonic() + _LONGEST_SECONDS
         while not condition() and process.poll() is None and time.monotonic() < deadline:

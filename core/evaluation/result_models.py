@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import Floats, ResultDistribution, result_distribution
 from glem.core.files.atomic import write_text
-from glem.core.files.json_values import instance_of, read_json, real_of
+from glem.core.files.json_values import instance_of, read_json, real_of, reals_of
 
 BAN = "Ban"
 """Names Ban's model among those of a file; the others are named by their measures."""
@@ -81,7 +81,7 @@ def log_odds_of(drawishness: Any) -> Floats:
 
 
 def _plain(value: Any) -> Any:
-    return [*map(real_of, value)] if isinstance(value, list) else real_of(value)
+    return reals_of(value) if isinstance(value, list) else real_of(value)
 
 
 def _numbers(values: Any) -> tuple[float, ...]:
@@ -271,7 +271,5 @@ class ResultModels:
                 str(name): WdlModel(**{part: _plain(value) for part, value in model.items()})
                 for name, model in found.pop("wdl").items()
             }
-            texts = {name: str(found.pop(name)) for name in ("game", "evaluation", "unit", "chosen")}
-            return cls(
-                ban=ban, wdl=wdl, grades={name: real_of(grade) for name, grade in found.pop("grades").items()}, **texts
-            )
+            grades = {name: real_of(grade) for name, grade in found["grades"].items()}
+            return instance_of(cls, {**found, "ban": ban, "wdl": wdl, "grades": grades})

@@ -68,6 +68,13 @@ def real_of(value: Any) -> float:
     return float(value)
 
 
+def reals_of(value: Any) -> list[float]:
+    """Give the numbers of an array of JSON; :class:`ValueError` where it is none."""
+    if not isinstance(value, list):
+        raise ValueError(f"{shortened(value)} where an array of numbers is expected")
+    return [real_of(each) for each in value]
+
+
 def instance_of(kind: type[T], value: Any) -> T:
     """Make an attrs class of a JSON object; :class:`ValueError` where a value is not of the kind of its field.
 

@@ -295,7 +295,7 @@ def train(
     else:
         weighted = attrs.evolve(positions, weight=fitted)
         weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
-    told = {"fitter": repr(chosen.fitter), "l2": f"{chosen.l2:g}", "smoothing": str(chosen.smoothing)}
+    told = {"fitter": f"{chosen.fitter!r}, l2={chosen.l2:g}, smoothing={chosen.smoothing}"}
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
     return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
 

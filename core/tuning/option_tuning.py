@@ -13,7 +13,7 @@ import attrs
 from attrs import define
 
 from glem.core.files.atomic import write_text
-from glem.core.files.json_values import instance_of, real_of, whole_of
+from glem.core.files.json_values import instance_of, reals_of, whole_of
 from glem.core.game.game import Game
 from glem.core.grading.comparison import Comparison
 from glem.core.players.spec import PlayerSpec
@@ -149,8 +149,8 @@ def _read(line: Any) -> Any:
     """Read a line of the journal: the gauge, or an iteration."""
     if _GAUGE in line:
         return instance_of(Gauge, line[_GAUGE])
-    values, outcomes = ([real_of(each) for each in line[name]] for name in ("values", "outcomes"))
-    return {"iteration": whole_of(line["iteration"]), "values": values, "outcomes": outcomes}
+    numbers = {name: reals_of(line[name]) for name in ("values", "outcomes")}
+    return {"iteration": whole_of(line["iteration"]), **numbers}
 
 
 def tune(

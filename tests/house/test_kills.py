@@ -4,6 +4,7 @@ Nothing is lost or done twice, and nothing lies about that an undisturbed run do
 """
 
 import contextlib
+import json
 import math
 import random
 import shlex
@@ -17,11 +18,15 @@ import attrs
 import numpy as np
 import pytest
 
+from glem.core.game.game import load_game
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
+from glem.functions import positions_of_games
+from tests.core.grading.experiments.test_strength import games_of_known_players
 from tests.core.grading.random_games import random_pgn
 from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
+from tests.core.styles.small_games import DRIFTER, small_game, write_small_games
 from tests.house.golden import canonical
 from tests.killed_programs import end_command_when
 from tests.othello import OTHELLO, sample_of_games
@@ -35,6 +40,7 @@ TELLING_TIMES = {"trained/report.html"}
 
 _SAMPLE = "{data}/sample.parquet"
 _LABELLER = "{data}/mobility.npz,table=1"
+_FEW = "--features material --features pseudo_mobility --features castled --no-search"
 COMMANDS = {
     "positions": "positions othello {data}/many.games --held-out 0.2 --unseen --merge --jobs 1 -o p.parquet",
     "discover": f"discover {_SAMPLE} --sample 4000 --maximum-size 2 --keep 60 --gain 2 --iterations 8 --smoothing 0 "
@@ -53,6 +59,17 @@ COMMANDS = {
     "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
     "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",
+    "discriminants": "experiment discriminants {data}/results.parquet -o study --held-out 0.3 --opening-count 0 "
+    "--report d.html --json",
+    "strength": "experiment strength chess {data}/players.pgn --ratings {data}/ratings.json --evaluation name=a,"
+    "evaluation=material --evaluation name=b,evaluation=none --evaluation name=c,evaluation=default --report s.html "
+    "--json",
+    "players": "experiment players chess {data}/players.pgn --fewest 50 --skip-moves 2 --report p.html --json",
+    "style experiment": f"style experiment {{data}}/small.pgn --of-player Taker --of-player Pusher {_FEW} --plies 2-69 "
+    "--training-games 30 --repetitions 8 --controls 2 --workers 2 -o two --report t.html --json",
+    "style experiment of many": f"style experiment {{data}}/small.pgn --of-player Taker --of-player Pusher --of-player "
+    f"Third {_FEW} --test-games 15 -o many --json",
+    "style classify": "style classify {data}/small.pgn --style {data}/taker.npz --style {data}/pusher.npz --json",
 }
 _ENGINE = """
 import sys, time, zlib
@@ -91,6 +108,18 @@ def data(mobility: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (data / "changes.txt").write_text(f"{scales}\n")
     (data / "engine.py").write_text(_ENGINE)
     (data / "games.pgn").write_text("".join(map(random_pgn, range(24))))
+    connect_four = load_game("connect_four")
+    records = random_games(connect_four, 800, 3, choices=7)
+    records = attrs.evolve(records, theoretical_score=np.full(len(records), np.nan, np.float32))
+    write_positions(data / "results.parquet", positions_of_games(connect_four, records))
+    (data / "players.pgn").write_text(games_of_known_players(360))
+    (data / "ratings.json").write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "abc"]}))
+    small = write_small_games(data / "small.pgn")
+    third = "".join(small_game("Third, Tim", DRIFTER, seed) for seed in range(900, 930))
+    small.write_text(small.read_text() + third)
+    for player in ("taker", "pusher"):
+        words = f"style learn {small} --of-player {player} {_FEW} -o {data}/{player}.npz"
+        assert end_command_when(words.split(), bool)[0] == 0
     return data
 
 

@@ -17,7 +17,7 @@ from attrs import define
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.configurations.mining.generation import _PART
 from glem.core.evaluation.links import IDENTITY
-from glem.core.evaluation.result_models import Calibration, ResultModels
+from glem.core.evaluation.result_models import Calibration, ResultModels, WdlModel
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
@@ -41,9 +41,9 @@ from glem.core.tasks.journal import Journal, read_journal
 from glem.core.tasks.progress import SILENT
 from glem.core.tournament.elo import EloEstimate
 from glem.core.tournament.tournament import read_games, run_tournament
-from glem.core.tuning import option_comparisons, option_tuning
 from glem.core.tuning.coefficients import blocks_of_table
 from glem.core.tuning.engine_options import read_lines
+from glem.core.tuning.option_tuning import _read
 from glem.core.tuning.terms import Terms
 from tests.core.evaluation.linear_evaluations import mobility_evaluation
 from tests.core.files import mutations
@@ -187,6 +187,31 @@ def _learned_readers(folder: Path) -> Iterator[Reader]:
         mutations.json_changed,
         lambda content, found: found == {str(entry["name"]): entry["elo"] for entry in json.loads(content)["ratings"]},
     )
+    yield Reader(
+        "weights of terms",
+        ".json",
+        b'{"tempo": [12, 0.5], "pawn": [[100, -3], [7, 1e3]]}',
+        lambda path: Terms({"tempo": (), "pawn": (2,)}, is_tapered=True).read(path)[0].T.tolist(),
+        mutations.json_changed,
+        lambda content, found: (
+            (told := json.loads(content)) is not None
+            and found == [[told["tempo"][end], *told["pawn"][end]] for end in range(2)]
+        ),
+    )
+    models = ResultModels(
+        "chess", "x", "pawns", Calibration(1.5, 0.5, 1.0), {"move": WdlModel(1, 9, 2, (1,), (2,))}, "move", {"ban": 0.5}
+    )
+    models.save(folder / "c.json")
+    yield Reader(
+        "calibration",
+        ".json",
+        (folder / "c.json").read_bytes(),
+        ResultModels.load,
+        mutations.json_changed,
+        lambda content, found: (
+            json.loads(content) == {"glem": "calibration", "version": 1, **json.loads(json.dumps(attrs.asdict(found)))}
+        ),
+    )
 
 
 def _read_configurations(path: Path) -> Any:
@@ -232,6 +257,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
             _values,
         ),
         ("learning", attrs.asdict(verdict), lambda found: attrs.asdict(Verdict.from_json(found))),
+        ("spsa", {"iteration": 1, "values": [1.5, 2.0], "outcomes": [0.0, -1.5]}, _read),
     ):
         path = folder / f"{kind}.jsonl"
         with Journal(path, kind, {"a": 1}) as journal:
@@ -279,12 +305,6 @@ def _settings_readers(folder: Path) -> Iterator[Reader]:
     yield Reader("patterns", ".txt", text, lambda path: read_pattern_file(learning.features, path), fields, _unchecked)
     options = b"# options\nHash\nKing, int, 20, 0, 100, 4, 0.002\n"
     yield Reader("options", ".txt", options, read_lines, mutations.bytes_changed, _unchecked)
-    terms = Terms({"material": (5,), "tempo": ()}, True)
-    weights = b'{"material": [[1, 3, 3, 5, 9], [1, 3, 3, 5, 9]], "tempo": [10, 0]}'
-    yield Reader("weights", ".json", weights, terms.read, of_json, _unchecked)
-    ban = Calibration(2.0, 0.5, 1.0)
-    ResultModels("chess", "default", "pawns", ban, {}, "Ban", {"Ban": 0.5}).save(folder / "c.json")
-    yield Reader("calibration", ".json", (folder / "c.json").read_bytes(), ResultModels.load, of_json, _unchecked)
     elo = {
         "score": 0.6,
         "elo": 50.0,
@@ -299,12 +319,6 @@ def _settings_readers(folder: Path) -> Iterator[Reader]:
     content = json.dumps([told, {**told, "number": 1}]).encode()
     yield Reader("generations", ".json", content, _read_generations, of_json, _unchecked)
     yield Reader("given-00", ".json", b"[20, 400, 58]", _read_facts, of_json, _unchecked)
-    spsa = folder / "options.jsonl"
-    with Journal(spsa, option_tuning._KIND, {"a": 1}) as journal:
-        journal.append({"gauge": attrs.asdict(option_comparisons.Gauge(True, 2.0, 0.5, 1.0))})
-        journal.append({"iteration": 0, "values": [1.0, 2.0], "outcomes": [0.5]})
-    kept = lambda path: list(read_journal(path, option_tuning._KIND, option_tuning._read)[1])  # noqa: E731
-    yield Reader("journal of options", ".jsonl", spsa.read_bytes(), kept, mutations.json_lines_changed, _unchecked)
 
 
 def _table_readers(folder: Path) -> Iterator[Reader]:

@@ -29,18 +29,23 @@ def _game(white: str, black: str, result: str, random: np.random.Generator) -> s
     )
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def games_of_known_players(count: int) -> str:
+    """PGN of so many games of three players, and of one that plays once."""
     random = np.random.default_rng(7)
     names = ("Strong", "Middling", "Weak")
     games = []
-    for _ in range(360):
+    for _ in range(count):
         white, black = random.permutation(names)[:2]
         result = ("1-0", "0-1", "1/2-1/2")[int(random.integers(3))]
         games.append(_game(white, black, result, random))
     games.append(_game("Rare", "Weak", "1-0", random))
+    return "".join(games)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("strength") / "games.pgn"
-    path.write_text("".join(games))
+    path.write_text(games_of_known_players(360))
     return path
 
 
