@@ -87,8 +87,9 @@ def check_arguments(given: Any, **allowed: tuple[Any, ...]) -> None:
         least, most = known[0], known[1] if len(known) > 1 else math.inf
         is_whole = isinstance(least, int)
         if not isinstance(value, Integral if is_whole else Real) or not least <= value <= most or value == math.inf:
-            bounds = "above 0" if least == ABOVE_0 else f"of at least {least:,}"
-            bounds += "" if most == math.inf else " and below 1" if most == BELOW_1 else f" and at most {most:,}"
+            low, high = (f"{bound:,}".removesuffix(".0") for bound in (least, most))
+            bounds = "above 0" if least == ABOVE_0 else f"of at least {low}"
+            bounds += "" if most == math.inf else " and below 1" if most == BELOW_1 else f" and at most {high}"
             raise BadInputError(f"{name} is {value!r}, expected a {'whole ' if is_whole else ''}number {bounds}")
 
 

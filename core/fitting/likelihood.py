@@ -200,7 +200,7 @@ def fit_likelihood(
         No positions, a prior that has other patterns or configurations, or settings out of range.
     """
     # Here, so that grading, which takes other things of this module, does not wait for scipy.
-    from glem.core.fitting.standard_errors import likelihood_errors
+    from glem.core.fitting.packed.likelihood_errors import likelihood_errors
 
     chosen = LikelihoodSettings() if settings is None else settings
     check_arguments({"held_out": held_out, "seed": seed, "jobs": jobs}, held_out=(0.0, BELOW_1), seed=(0,), jobs=(1,))

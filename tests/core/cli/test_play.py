@@ -329,7 +329,7 @@ def test_limits_without_sense_are_one_line(
 ) -> None:
     given = ("--position", f"{'-' * 27}OX------XO{'-' * 27} X") if command == "solve" else ()
     error = terminal(command, "othello", "--evaluation", mobility, *given, f"--{option}", value, status=2)
-    assert error.startswith(f"glem: search limit {option} must be")
+    assert error.startswith(f"glem: {option} is {float(value) if option == 'seconds' else value}, expected a ")
     assert error.count("\n") == 1
 
 

@@ -81,8 +81,8 @@ def test_every_number_and_closed_word_is_checked_before_anything_begins(name: st
         ({"method": ConjugateGradient()}, r"method is ConjugateGradient\(.*\), expected"),
         ({"iterations": 0}, "iterations is 0, expected a whole number of at least 1$"),
         ({"iterations": 2.5}, "iterations is 2.5, expected a whole number"),
-        ({"held_out": 1.5}, "held_out is 1.5, expected a number of at least 0.0 and at most 1.0"),
-        ({"l2": float("inf")}, "l2 is inf, expected a number of at least 0.0"),
+        ({"held_out": 1.5}, "held_out is 1.5, expected a number of at least 0 and at most 1"),
+        ({"l2": float("inf")}, "l2 is inf, expected a number of at least 0"),
     ],
 )
 def test_a_fit_says_which_argument_is_wrong(positions: glem.Positions, arguments: dict[str, Any], problem: str) -> None:

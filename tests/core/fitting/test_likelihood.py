@@ -14,9 +14,9 @@ from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
 from glem.core.fitting.minimizing.quasi_newton import minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
+from glem.core.fitting.packed.likelihood_errors import likelihood_errors
 from glem.core.fitting.packed.likelihood_passes import information_rows, slopes_of
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
-from glem.core.fitting.standard_errors import likelihood_errors
 from tests.core.grading.examples import played
 from tests.oracles import likelihood as oracle
 

@@ -12,9 +12,9 @@ from glem.core.fitting.discriminants.models import Sample, fit_logistic
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
 from glem.core.fitting.minimizing.quasi_newton import minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
+from glem.core.fitting.packed.likelihood_errors import likelihood_errors
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.sandwich import sandwich
-from glem.core.fitting.standard_errors import likelihood_errors
 from glem.core.grading.calibration import fit_scale
 from glem.core.styles.choice_model import Choices, ChoiceSample, fit_choices
 from glem.core.tuning.coefficients import block_of
