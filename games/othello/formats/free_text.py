@@ -45,13 +45,16 @@ _CONTENTS = "-._+XxOo*BbWw#012"
 _SQUARE = f"[{_CONTENTS}]"
 _BOARD = re.compile(rf"{_SQUARE}{{64}}")
 _ROWS = re.compile(rf"(?:{_SQUARE}{{8}}[\s/|,]+){{7}}{_SQUARE}{{8}}")
+_LABEL = re.compile(rf"^#?\d{{1,4}}[.):]*\s+(?={_SQUARE}{{64}})")
 _BITS = r"(?:0x|(?=[0-9a-f]{16}\b))([0-9a-f]{1,16})\b"
 _HEXADECIMAL = re.compile(rf"{_BITS}[\s,;:/|]+{_BITS}", re.IGNORECASE | re.ASCII)
 _HEXADECIMAL_REMARK = "hexadecimal boards: the discs of the side to move, then the other's, a1 the lowest bit"
 _NAME = r"(black|white|[xobw*]|#(?=\s*;))(?![\w:])(?:\s+to\s+(?:move|play)\b)?"
 _SIDE = re.compile(rf"[\s,;]*(?:\(\s*{_NAME}\s*\)|{_NAME})", re.IGNORECASE | re.ASCII)
 _DIGIT_SIDE = re.compile(r"[\s,;]*([12])(?=[\s,;]+\S|[\s,;]*$)", re.ASCII)
-_NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d{0,9})?", re.ASCII)
+_SCORE_AND_MOVE = re.compile(
+    r"(?:([a-h][1-8])[\s,;=]+)?([+-]?\d{1,9}(?:\.\d{0,9})?)(?:[\s,;]+([a-h][1-8]))?", re.IGNORECASE | re.ASCII
+)
 _MOVE_SCORE = re.compile(r"\s*([a-h][1-8]|--|pass)\s*:\s*([+-]?\d{1,4}(?:\.\d{1,4})?)\s*", re.IGNORECASE | re.ASCII)
 _SHOWN = 20
 _WINS = re.compile(r"\s+w[io]ns?$")
@@ -165,17 +168,18 @@ def parse_scored_position(text: str) -> FreePosition | None:
     text = _plain(text).strip(" \t\r\n,")
     if "@" in text or not text.isascii():
         text = text.translate(_CHARACTERS)
-    if text[:1] in ("", "%") or (text[0] == "#" and not _BOARD.match(text)):
-        return None
+    text = _LABEL.sub("", text)
     bits = _HEXADECIMAL.match(text)
     found = bits or _BOARD.match(text) or _ROWS.match(text)
+    if found is None and text[:1] in ("", "%", "#"):
+        return None
     if found is None:
         squares = len(text) - len(text.lstrip(_CONTENTS))
         raise BadInputError(
             f"{text[:_SHOWN]!a} begins with {counted(squares, 'square')}; a board has 64, of X, O and -"
         )
     board, remark = ("", _HEXADECIMAL_REMARK) if bits else _canonical(re.sub(r"[\s/|,]", "", found[0]))
-    behind = _SIDE.match(text, found.end()) or (_DIGIT_SIDE.match(text, found.end()) if remark else None)
+    behind = _SIDE.match(text, found.end()) or (_DIGIT_SIDE.match(text, found.end()) if remark and not bits else None)
     side, rest = (
         ("x", text[found.end() :]) if behind is None else (behind[behind.lastindex or 1].lower(), text[behind.end() :])
     )
@@ -189,17 +193,26 @@ def parse_scored_position(text: str) -> FreePosition | None:
         position = parse_position(f"{board} {'O' if is_white else 'X'}")
     if ":" in rest:
         return FreePosition(position, _best_score(position, rest.split(";")), True, remark)
-    if rest and not (_NUMBER.fullmatch(rest) and abs(float(rest)) <= _SQUARES):
+    told = _SCORE_AND_MOVE.fullmatch(rest)
+    if rest and (told is None or abs(float(told[2])) > _SQUARES):
         raise BadInputError(f"{rest[:_SHOWN]!a} is no score from -64 to 64, and no moves with theirs, like E1:+4")
-    return FreePosition(position, float(rest or "nan"), not rest and ";" in text, remark)
+    for move in filter(None, (told[1], told[3]) if told else ()):
+        if parse_square(move) not in listed_moves(position):
+            raise BadInputError(f"{move} is no legal move there")
+    return FreePosition(position, float(told[2]) if told else math.nan, not rest and ";" in text, remark)
 
 
 def first_position(head: bytes) -> FreePosition | None:
     """Read the first position of a text, behind remarks; None where something else stands there."""
-    try:
-        return next(filter(None, map(parse_scored_position, head.decode("utf-8", "replace").splitlines())), None)
-    except BadInputError:
-        return None
+    for line in head.decode("utf-8", "replace").splitlines():
+        try:
+            found = parse_scored_position(line)
+        except BadInputError:
+            # What is wrong with a board is told where it is read.
+            return FreePosition(INITIAL_POSITION, math.nan, ":" in line, "") if _BOARD.match(line.strip()) else None
+        if found is not None:
+            return found
+    return None
 
 
 def _of_bits(first: int, second: int, *, is_white: bool) -> Position:

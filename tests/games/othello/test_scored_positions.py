@@ -95,6 +95,8 @@ SWAPPED = Position(INITIAL_POSITION.opponent, INITIAL_POSITION.own)
         (START + " X; D3:+2; C4:-8 % the start", INITIAL_POSITION, 2),
         (START + " White to move -4 # a remark", SWAPPED, -4),
         (START + " (black) 2.5", INITIAL_POSITION, 2.5),
+        ("#40 " + START + " X +38 d3", INITIAL_POSITION, 38),
+        (START + " O; e3 -4", SWAPPED, -4),
         (START.translate(str.maketrans("XO", "#O")) + " 1", INITIAL_POSITION, 1),
     ],
 )
@@ -105,7 +107,7 @@ def test_positions_as_strangers_write_them(
     path = tmp_path / name
     if name == "a.csv":
         board = line.rstrip("0123456789+-.").rstrip(" ,\u3000")
-        if ":" in line or "#" in line or board.endswith("2"):
+        if ":" in line or "#" in line or "e3" in line or board.endswith("2"):
             return
         path.write_text(f"board;score\n{board};{score}\n", "utf-8")
     else:
@@ -126,6 +128,7 @@ def test_positions_as_strangers_write_them(
         (START.translate(str.maketrans("XO-", "120")) + " 2", "whether 2 is the side to move or a score is not clear"),
         ("0x1818000000 0x810000000 4", "the two boards share squares"),
         ("0x810000000 0x1008000000 O 4", "whose discs come first is not clear"),
+        (START + " X 4 a1", "a1 is no legal move there"),
         (START + " X +65", "'[+]65' is no score from -64 to 64"),
     ],
 )
@@ -161,7 +164,7 @@ def test_table(tmp_path: Path) -> None:
         ("a.obf", START + " X; D3:+4; D3:+2;", ":2: D3 has two scores"),
         ("a.obf", START + " X; A1:+4;", ":2: A1 is no legal move there"),
         ("a.obf", START + " X; D3:+99;", ":2: the score [+]99 of D3 is not between -64 and 64"),
-        ("a.obf", START + " X; D3 4;", ":2: 'D3 4' is no score .* no moves with theirs, like E1:[+]4"),
+        ("a.obf", START + " X; D3 4 5;", ":2: 'D3 4 5' is no score .* no moves with theirs, like E1:[+]4"),
         ("a.obf", START + " Z; D3:4;", ":2: 'Z' is no move with its score"),
         ("a.obf", START[1:] + " X; D3:4;", ":2: '-+' begins with 63 squares"),
         ("a.obf", "x; D3:4;", ":2: 'x; D3:4;' begins with 1 square;"),
