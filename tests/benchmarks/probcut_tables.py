@@ -3,6 +3,7 @@
     python -m tests.benchmarks.probcut_tables thresholds MODEL PROBCUT POSITIONS
     python -m tests.benchmarks.probcut_tables checks MODEL POSITIONS
     python -m tests.benchmarks.probcut_tables law MODEL POSITIONS
+    python -m tests.benchmarks.probcut_tables depths MODEL PROBCUT POSITIONS
 
 MODEL and PROBCUT are files of ``glem fit`` and ``glem probcut``, POSITIONS is a Parquet file of ``glem positions``;
 the positions are chosen at random. Times are processor times of one core.
@@ -19,6 +20,7 @@ from glem.core.compiling.kernels import popcount
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.positions.files import stream_positions
+from glem.core.positions.positions import Positions
 from glem.core.search.probcut import ProbCut
 from glem.core.search.probcut_fitting import (
     LEAST_SEARCHED,
@@ -138,6 +140,19 @@ def law(arguments: argparse.Namespace) -> None:
             table_row(searched, depth, f"{np.exp(np.log(ratios).mean()):.2f}")
 
 
+def depths(arguments: argparse.Namespace) -> None:
+    """Mean errors of selective searches of several depths, beside the exact labels of the positions."""
+    evaluation, probcut = LinearEvaluation.load(arguments.model), ProbCut.load(arguments.probcut)
+    exact = Positions.concatenate([*stream_positions(arguments.positions, game=evaluation.learning.game)])
+    exact = exact.select(np.random.default_rng(1).permutation(len(exact))[: arguments.count])
+    table_header("depth", "positions", "mean error", "mean absolute error")
+    for depth in (1, 8, 9, 10, 11, 12):
+        run = search_each(evaluation, probcut, [exact[row] for row in range(len(exact))], depth)
+        errors = np.array([found.value for found in run.results]) - exact.label
+        spread = 1.96 * errors.std() / np.sqrt(len(errors))
+        table_row(depth, len(errors), f"{errors.mean():+.2f} ± {spread:.2f}", f"{np.abs(errors).mean():.2f}")
+
+
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -146,6 +161,7 @@ def main() -> None:
         ("thresholds", thresholds, ("model", "probcut", "positions")),
         ("checks", checks, ("model", "positions")),
         ("law", law, ("model", "positions")),
+        ("depths", depths, ("model", "probcut", "positions")),
     ):
         command = tables.add_parser(name, help=table.__doc__)
         for file in files:
