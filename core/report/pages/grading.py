@@ -1,6 +1,7 @@
 """The page of a grading: grades, comparisons, curves by group, reliability."""
 
 import math
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from glem.core.grading.collection import CollectionGrading
@@ -48,6 +49,15 @@ better than their own intervals do."""
 _MOST_ROWS = 400
 """Of a table of what a scorer found out."""
 
+_MOST_NAMED = 3
+"""Evaluations that a sentence names one by one."""
+
+_COLUMNS = (
+    "The interval is by game. As given is the grade without recalibration. b is the value at which 73 % are to be "
+    "expected, drawishness how ready an even position is to be drawn. In floored positions, what happened was given "
+    "less than the least correctness, which counts; in missing ones there is no value."
+)
+
 _FEWEST_IN_CURVE = 20
 """Smaller groups stand in the table only: their intervals would hide the others."""
 
@@ -69,17 +79,32 @@ def render_grading(found: CollectionGrading, *, game_title: str) -> str:
 
 
 def _summary(found: CollectionGrading) -> str:
+    """Say in one sentence what the games tell of the evaluations."""
     grading = found.grading
-    grade = grading.baselines[0].grade
     best = max(grading.evaluations, key=lambda one: one.grade.grade)
+    games = counted(grading.baselines[0].grade.games, "game")
+    beaten, alike = [], []
+    for one in grading.comparisons:
+        pair = (one.first, one.second) if one.difference > 0 else (one.second, one.first)
+        if best.name in pair:
+            other = pair[1 - pair.index(best.name)]
+            (beaten if one.is_significant and pair[0] == best.name else alike).append(other)
+    if not any(one.is_significant for one in grading.comparisons) and len(grading.evaluations) > _MOST_NAMED:
+        return f"{games} cannot separate the {len(grading.evaluations)} evaluations."
+    told = [f"{best.name} is better than {_listed(beaten)}"] if beaten else []
+    if alike:
+        told.append(f"{games} cannot separate {'it' if beaten else best.name} from {_listed(alike)}")
+    if told:
+        return f"{'; '.join(told)}." if alike else f"{told[0]}, by {games}."
     mark = "below" if best.grade.grade < best.frequencies else "above"
-    sentences = [
-        f"{counted(grade.positions, 'position')} of {counted(grade.games, 'game')}.",
-        f"{best.name} gave the results a probability of {number(best.grade.grade)} on average (geometric mean), "
-        f"{mark} the {number(best.frequencies)} of the {grading.baselines[-1].name}.",
-        *(f"{comparison.verdict}." for comparison in grading.comparisons[:3]),
-    ]
-    return " ".join(sentences)
+    return (
+        f"{best.name} gave the results of {games} a probability of {number(best.grade.grade)} on average (geometric "
+        f"mean), {mark} the {number(best.frequencies)} of the {grading.baselines[-1].name}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} others"
 
 
 def _key_figures(found: CollectionGrading) -> Element:
@@ -100,6 +125,7 @@ def _grades(found: CollectionGrading) -> Element:
     return section(
         "grades",
         "Grades",
+        paragraph(_COLUMNS, " ", element("a", "How to read this", href="#reading")),
         table(*found.grading.table(found.featured)),
         *(element("p", remark) for remark in (*remarks, *(f"{note}." for note in found.grading.notes))),
     )
@@ -134,7 +160,10 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
     filled = [place for place in range(len(names)) if _count(groups[place]) >= _FEWEST_IN_CURVE]
     if len(filled) < 2:
         return None
+    best = max(grading.evaluations, key=lambda one: one.grade.grade).name
     curves = {one.name: [_limits(one.by_group[grouping][place]) for place in filled] for one in grading.graded}
+    # Bands that lie over each other tell nothing of any.
+    curves |= {name: [limits[:1] for limits in values] for name, values in curves.items() if name != best}
     counts = [_count(groups[place]) for place in filled]
     baselines = [one.name for one in grading.baselines]
     shown = [names[place] for place in filled]
@@ -144,7 +173,11 @@ def _curve(found: CollectionGrading, grouping: str, key: str) -> Element | None:
         f"By {grouping}",
         element(
             "figure",
-            element("figcaption", f"Grade by {grouping} with its interval; higher is better. Below: positions."),
+            element(
+                "figcaption",
+                f"Grade by {grouping}; higher is better. The band is the interval of {best}; the table has the errors "
+                "of all. Below: positions.",
+            ),
             legend(((style, name) for name, style in styles_of(curves, baselines).items()), "Evaluations"),
             *phase_chart("grade", shown, counts, curves, baselines, grouping=grouping, description=described),
         ),

@@ -18,7 +18,7 @@ from glem.core.report.boards import draw_board, draw_cell_map, map_legend
 from glem.core.report.charts import LineStyle, legend, phase_chart, styles_of
 from glem.core.report.data import CellMap, Glyph, Item
 from glem.core.report.markup import Child, element, extend, number, signed
-from glem.core.report.page import details, paragraph, section, table, whole_page
+from glem.core.report.page import details, key_figures, paragraph, section, table, whole_page
 from glem.core.report.svg import STAND_IN, Spot, both_sizes
 from glem.core.styles.styles import Foretelling
 from glem.core.styles.telling import Taste, TellingPosition, coefficients_of, compare_tastes
@@ -56,10 +56,8 @@ def render_style(
     """
     found = coefficients_of(style)
     order = sorted(found, key=lambda each: (-abs(_strength(*found[each])), -abs(found[each][0]), each))
-    strongest = ", ".join(f"{each} {_with_error(*found[each])}" for each in order[:3])
-    summary = f"What {name} cares for when choosing a move, most surely {strongest}, in log odds of the choice."
-    if predictions:
-        summary += f" These weights foretell {_interval(predictions[0].share_of_best(), '.1%')} of the moves."
+    summary = f"What {name} cares for when choosing a move, as weights of {counted(len(found), 'feature')}."
+    figures = [(f"{each.share_of_best()[0]:.1%}", f"of the moves foretold by {each.name}") for each in predictions]
     layout = style.learning.game.layout or BoardLayout(8, 8)
     sections = (
         section("games", "Games", *map(paragraph, told)) if told else None,
@@ -69,7 +67,8 @@ def render_style(
         _pairs(found, layout),
         _drift(periods),
     )
-    return whole_page(f"The style of {name}", game_title, "style", summary, sections)
+    title = f"The style of {name}"
+    return whole_page(title, game_title, "style", summary, sections, key_figures(figures) if figures else None)
 
 
 def _strength(value: float, error: float) -> float:
@@ -112,12 +111,12 @@ def _features(style: LinearEvaluation, found: _Found, order: Sequence[str], shar
     features, game = {feature.name: feature for feature in style.learning.features.features}, style.learning.game
     rows: list[list[Child]] = []
     for name in order:
-        rows.append([name, _prose(features[name].description), _with_error(*found[name])])
+        rows.append([_named(name, features[name].description), _with_error(*found[name])])
         rows[-1].append(_in_errors(_strength(*found[name])))
         if shares:
             share = shares.get(name, math.nan)
             rows[-1].append("–" if math.isnan(share) else f"{share:.0%}")
-    header = ("feature", "what it is", "value ± error", "in errors", *(["players below"] if shares else []))
+    header = ("feature", "value ± error", "in errors", *(["players below"] if shares else []))
     examples = [features[name].example for name in order]
     boards = [_board(game, game.parse_position(text)) if text else None for text in examples]
     if any(board is not None for board in boards):
@@ -135,8 +134,10 @@ def _features(style: LinearEvaluation, found: _Found, order: Sequence[str], shar
     )
 
 
-def _prose(text: str) -> Element:
-    return element("div", text, style="white-space:normal;text-align:left;min-width:14em;max-width:26em")
+def _named(name: str, description: str) -> Element:
+    """Say what a feature is, before the name that files and commands have for it."""
+    code = element("span", name, class_="soft")
+    return element("span", description, " ", code) if description else code
 
 
 def _board(game: Game, position: Any, first_to_move: bool = True) -> Element | None:
@@ -251,10 +252,14 @@ def render_comparison(
 ) -> str:
     """HTML text of two styles of one game beside each other, tastes in order; equal styles give equal texts."""
     shown = tastes[:_COMPARED]
-    more = [", ".join([each.name for each in shown if each.score * sign > 2][:3]) for sign in (1, -1)]
-    told = [f"{name} values more: {those}." for name, those in zip(names, more, strict=True) if those]
-    summary = " ".join(told) or "No feature tells the two apart by more than 2 standard errors."
     described = {each.name: each.description for style in (second, first) for each in style.learning.features.features}
+    most = [[each.name for each in shown if each.score * sign > 2][:1] for sign in (1, -1)]
+    told = [
+        f"{name} values more: {(described.get(own[0]) or own[0]).split(';')[0].rstrip('.')}."
+        for name, own in zip(names, most, strict=True)
+        if own
+    ]
+    summary = " ".join(told) or "No feature tells the two apart by more than 2 standard errors."
     sections = (_tastes(described, names, shown, len(tastes)), _telling(first.learning.game, names, positions))
     return whole_page(f"{names[0]} and {names[1]}", game_title, "two styles", summary, sections)
 
@@ -265,11 +270,11 @@ def _tastes(described: Mapping[str, str], names: Sequence[str], tastes: Sequence
     has_shares = any(math.isfinite(each.share) for each in tastes)
     rows: list[list[Child]] = []
     for each in tastes:
-        rows.append([each.name, _prose(described.get(each.name, "")), *map(_with_error, each.weights, each.errors)])
+        rows.append([_named(each.name, described.get(each.name, "")), *map(_with_error, each.weights, each.errors)])
         rows[-1] += [f"{each.share:.0%}" if math.isfinite(each.share) else "–"] if has_shares else []
         rows[-1].append(_in_errors(each.score))
     shares = [f"players below {names[0]}"] if has_shares else []
-    shown = table("The most different features", ("feature", "what it is", *names, *shares, "in errors"), rows)
+    shown = table("The most different features", ("feature", *names, *shares, "in errors"), rows)
     lead = f"By differences in standard errors, above 0 where {names[0]} values a feature more. By chance "
     lead += f"{0.05 * count:.0f} of {counted(count, 'feature')} differ by 2 errors or more."
     return section("tastes", "Where tastes differ", paragraph(lead), shown)

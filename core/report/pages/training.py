@@ -8,8 +8,8 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.labelling.training import Generation
 from glem.core.report.charts import Point, point_chart
 from glem.core.report.markup import element
-from glem.core.report.page import paragraph, section, table, whole_page
-from glem.core.tasks.counts import counted
+from glem.core.report.page import key_figures, paragraph, section, table, whole_page
+from glem.core.tasks.counts import counted, rating_text
 from glem.core.tasks.tables import Table
 
 
@@ -23,16 +23,21 @@ def generation_table(done: Sequence[Generation]) -> Table:
             "games": lambda each: f"{each.games:,}",
             "positions": lambda each: f"{each.positions:,}",
             "labels": lambda each: f"{each.labels:,}",
-            "error": lambda each: f"{each.error[-1]:.3f}",
+            "error": lambda each: _decimals(each.error[-1]),
             "choice error": _choice_error,
             "match": lambda each: f"{each.wins}-{each.draws}-{each.losses}",
-            "Elo": lambda each: f"{each.elo.elo:+.0f} ± {each.elo.error:.0f}",
+            "Elo over the last best": lambda each: rating_text(each.elo.elo, each.elo.error),
             "best": lambda each: "yes" if each.is_best else "",
             "Elo over nothing": lambda each: f"{each.rating:+.0f}",
             "s": lambda each: f"{each.seconds:.0f}",
             "linear only": lambda each: ", ".join(each.linear_phases),
         },
     )
+
+
+def _decimals(value: float) -> str:
+    """Write an error; a dash where no position tells one."""
+    return f"{value:.3f}" if math.isfinite(value) else "–"
 
 
 def _choice_error(each: Generation) -> str:
@@ -44,14 +49,17 @@ def render_training(done: Sequence[Generation], best: LinearEvaluation | None) -
     learning = None if best is None else best.learning
     seconds = sum(each.seconds for each in done)
     summary = (
-        f"{counted(len(done), 'generation')} in {seconds / 60:.1f} minutes; the best is "
-        f"{done[-1].rating:+.0f} Elo over an evaluation that calls all positions even."
+        f"The best of {counted(len(done), 'generation')} is {done[-1].rating:+.0f} Elo over an evaluation that calls "
+        f"all positions even, after {seconds / 60:.1f} minutes."
     )
-    told = "Each generation plays the best one before it; its rating adds the difference to that one's."
+    told = (
+        "Each generation plays the best one before it. Elo over nothing, over an evaluation that calls all positions "
+        "even, is the sum of such differences. Where all games went one way, a match gives no error."
+    )
     rated = [
         _point(each, before + each.elo.elo, each.elo.error)
         for before, each in zip([0.0, *(one.rating for one in done)], done, strict=False)
-        if math.isfinite(each.elo.elo)
+        if math.isfinite(each.elo.elo) and math.isfinite(each.elo.error)
     ]
     chosen = [
         _point(each, each.choice_error, 1.96 * each.choice_error_spread)
@@ -60,12 +68,12 @@ def render_training(done: Sequence[Generation], best: LinearEvaluation | None) -
     ]
     phases = [*([] if learning is None else learning.phases.names), "all"]
     rows = [
-        (name, *(f"{each.error[place]:.3f}" for each in done))
+        (name, *(_decimals(each.error[place]) for each in done))
         for place, name in zip(range(-len(phases), 0), phases, strict=True)
     ]
     sections = (
         section("generations", "Generations", paragraph(told), table(*generation_table(done))),
-        _picture("elo", "Elo", rated),
+        _picture("elo", "Elo over nothing", rated),
         _picture("choices", "choice error", chosen),
         section(
             "errors",
@@ -78,7 +86,13 @@ def render_training(done: Sequence[Generation], best: LinearEvaluation | None) -
         else section("weights", "What the best one learned", table(*best.strongest_weights("Strongest weights"))),
     )
     title = "Training" if learning is None else learning.game.title
-    return whole_page("From the rules to an evaluation", title, "training", summary, sections)
+    figures = key_figures(
+        (
+            (f"{done[-1].rating:+.0f} Elo", "over an evaluation that calls all positions even"),
+            (f"{sum(each.games for each in done):,}", "games played"),
+        )
+    )
+    return whole_page("From the rules to an evaluation", title, "training", summary, sections, figures)
 
 
 def _point(each: Generation, value: float, error: float) -> Point:
@@ -86,8 +100,8 @@ def _point(each: Generation, value: float, error: float) -> Point:
 
 
 def _picture(key: str, quantity: str, points: list[Point]) -> Element | None:
-    """Draw what generations have reached, with intervals of 95 %; nothing without values."""
-    if not points:
+    """Draw what generations have reached, with intervals of 95 %; nothing where all values are alike."""
+    if len({point.grade for point in points}) < 2:
         return None
     described = f"Chart: {quantity} of {counted(len(points), 'generation')}"
     chart = point_chart(key, {"generations": points}, {}, "generation", described, quantity=quantity)

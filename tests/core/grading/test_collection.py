@@ -1,15 +1,18 @@
 """Gradings of files, and the command."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import load_game
 from glem.core.grading.collection import CollectionGrading, grade_collection
+from glem.core.grading.comparison import Comparison
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorer import Scorer
 from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
@@ -181,6 +184,28 @@ def test_the_command_prints_json(terminal: Terminal, file: Path, mobility: str) 
     assert found["notes"] == []
     assert found["selection"]["kind"] == "random"
     assert found["evaluations"][0]["scores"]["counts"]
+
+
+def test_a_report_begins_with_one_sentence_and_explains_its_columns(found: CollectionGrading) -> None:
+    def summary(comparisons: tuple[Comparison, ...]) -> str:
+        page = render_grading(
+            evolve(found, grading=evolve(found.grading, comparisons=comparisons)), game_title="Othello"
+        )
+        for column in ("b", "drawishness", "floored", "missing"):
+            assert re.search(rf"<section id=\"grades\">.*?<p[^>]*>[^<]*\b{column}\b", page)
+        (told,) = re.findall(r'<p class="summary">([^<]*)</p>', page)
+        assert told.count(". ") == 0
+        return told
+
+    (one,) = found.grading.comparisons
+    best = max(found.grading.evaluations, key=lambda each: each.grade.grade).name
+    sign = 1 if one.first == best else -1
+    limits = sorted((sign * 0.1, sign * 0.2))
+    apart = evolve(one, difference=sign * 0.15, low=limits[0], high=limits[1], adjusted_p_value=0.001)
+    assert re.fullmatch(rf"{best} is better than \w+, by 400 games\.", summary((apart,)))
+    alike = tuple(evolve(one, low=-1.0, high=1.0, adjusted_p_value=1.0) for one in found.grading.comparisons)
+    assert re.search(r"\d+ games cannot separate [\w,=]+ from ", summary(alike))
+    assert " a probability of " in summary(())
 
 
 def test_equal_gradings_make_equal_reports(found: CollectionGrading) -> None:

@@ -19,6 +19,7 @@ from glem.core.labelling.first_games import play_games
 from glem.core.labelling.training import BEST, Generation, TrainingSettings, train_generations
 from glem.core.positions.files import read_positions
 from glem.core.positions.writing import write_games
+from glem.core.report.pages.training import render_training
 from glem.core.tasks.tasks import Workers
 from glem.core.tournament.elo import elo_estimate
 from glem.core.tournament.sprt import SprtVerdict
@@ -165,6 +166,26 @@ def test_a_first_generation_as_good_as_nothing_is_kept(tmp_path: Path, monkeypat
     assert (tmp_path / "trained" / BEST).exists()
 
 
+def test_a_page_has_no_infinities_and_one_name_for_each_elo() -> None:
+    alike = {"games": 64, "positions": 500, "labels": 500, "error": (float("nan"), 0.2), "linear_phases": ()}
+    alike |= {"choice_error": 0.0, "choice_error_spread": 0.0, "verdict": "", "is_best": True, "seconds": 1.0}
+    scores = [((12, 0, 0), 559.0), ((1, 0, 0), 995.0), ((6, 0, 6), 995.0), ((7, 0, 5), 1050.0)]
+    done = [
+        Generation(
+            number=number, wins=wins, draws=draws, losses=losses, rating=rating,
+            elo=elo_estimate([losses, 0, draws, 0, wins]), **alike,
+        )
+        for number, ((wins, draws, losses), rating) in enumerate(scores)
+    ]  # fmt: skip
+    page = render_training(done, None)
+    assert not re.search(r"\b(nan|inf)\b", re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL))
+    assert "+1050 Elo" in page
+    # Of the chart: only what has an interval, and nothing where all values are alike.
+    assert 'id="elo"' in page
+    assert 'id="choices"' not in page
+    assert {"Elo over nothing", "Elo over the last best"} <= set(re.findall(r"<th[^>]*>([^<]*)</th>", page))
+
+
 def test_matches_have_as_many_openings_as_asked_for(tmp_path: Path) -> None:
     """Games of 20 plies have fewer than 200 openings of three."""
     settings = TrainingSettings(positions=100, depth=1, solve=0, pairs=200, elo=400.0)
@@ -181,5 +202,5 @@ def test_the_command_begins_with_games_and_prints_the_generations(terminal: Term
     assert json.loads((tmp_path / "out" / "training.json").read_text())["games"] == "some.games"
     assert "Elo over nothing" in terminal(*arguments, "--pairs", 6, "--generations", 1)
     page = (tmp_path / "out" / "report.html").read_text()
-    assert all(f'id="{name}"' in page for name in ("generations", "choices", "errors"))
+    assert all(f'id="{name}"' in page for name in ("generations", "errors"))
     assert "--positions" in terminal(*arguments[:4], "--positions", 0, "--generations", 1, status=2)
