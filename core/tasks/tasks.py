@@ -29,7 +29,8 @@ R = TypeVar("R")
 
 _IN_FLIGHT_PER_WORKER = 2
 _IN_FLIGHT_ELSEWHERE = 256
-_SAFE_PATH = "PYTHONSAFEPATH"
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Variable of the environment by which Python imports nothing from the current folder."""
 
 _environment = threading.RLock()
 
@@ -62,14 +63,14 @@ class Workers:
 
 
 @contextlib.contextmanager
-def _importing_nothing_from_here() -> Iterator[None]:
+def importing_nothing_from_here() -> Iterator[None]:
     """Let Python processes that start in the block import nothing from the current folder.
 
     Python's own processes begin with ``python -c``, which looks there first: a stranger's ``signal.py`` would run.
     """
     with _environment:
-        before = os.environ.get(_SAFE_PATH)
-        os.environ[_SAFE_PATH] = "1"
+        before = os.environ.get(SAFE_PATH)
+        os.environ[SAFE_PATH] = "1"
         try:
             yield
         finally:
@@ -78,14 +79,14 @@ def _importing_nothing_from_here() -> Iterator[None]:
 
 def _restore_path(before: str | None) -> None:
     if before is None:
-        os.environ.pop(_SAFE_PATH, None)
+        os.environ.pop(SAFE_PATH, None)
     else:
-        os.environ[_SAFE_PATH] = before
+        os.environ[SAFE_PATH] = before
 
 
 class _Worker(SpawnProcess):
     def start(self) -> None:
-        with _importing_nothing_from_here():
+        with importing_nothing_from_here():
             super().start()
 
 
@@ -100,8 +101,8 @@ class LocalWorkers(ProcessPoolExecutor):
     def __init__(self, workers: int) -> None:
         context = _Spawning()
         worker_end, self._lifeline = context.Pipe(duplex=False)
-        initial = (worker_end, os.environ.get(_SAFE_PATH))
-        with _importing_nothing_from_here():
+        initial = (worker_end, os.environ.get(SAFE_PATH))
+        with importing_nothing_from_here():
             _start_quiet_tracker()
             super().__init__(workers, mp_context=context, initializer=_begin_worker, initargs=initial)
 

@@ -291,32 +291,39 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     BadInputError
         dask.distributed is not installed, or nothing answers at the address.
     """
-    from glem.core.tasks.tasks import Workers
+    from glem.core.tasks.tasks import SAFE_PATH, Workers, importing_nothing_from_here
 
     if dask is None:
         return Workers(workers)
     try:
         import distributed
+        from dask import config as configuration
     except ImportError:
         raise BadInputError("--dask needs dask.distributed: pip install 'pyglem[distributed]'") from None
     dask_distributed: Any = distributed  # it has no types
     context = click.get_current_context()
     address: Any = dask
     if dask == _LOCAL:
-        address = context.with_resource(
-            dask_distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                # Without an address the scheduler tries a fixed port, which another cluster here may have.
-                dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.CRITICAL,
+        # Also of workers that are started anew.
+        safe_path = {f"distributed.nanny.pre-spawn-environ.{SAFE_PATH}": "1"}
+        with configuration.set(safe_path), importing_nothing_from_here():
+            address = context.with_resource(
+                dask_distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    # Without an address the scheduler tries a fixed port, which another cluster here may have.
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
+                    silence_logs=logging.CRITICAL,
+                )
             )
-        )
     try:
         client = context.with_resource(dask_distributed.Client(address, timeout=_CONNECT_SECONDS))
     except (OSError, ValueError) as error:
         raise BadInputError(f"--dask {dask}: no scheduler answers there ({error})") from error
+    if dask == _LOCAL and SAFE_PATH not in os.environ:
+        # Programs that workers start, engines in Python for one, find their modules as ever.
+        client.run(os.environ.pop, SAFE_PATH, None)
     threads = sum(client.nthreads().values())
     executor = client.get_executor()
     # Tasks that nobody waits for any more are not waited for.

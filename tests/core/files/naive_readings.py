@@ -184,7 +184,9 @@ def right_obf(content: bytes, found: Any) -> bool:
         text = line.strip(" \t\r,")
         if text and not text.startswith("%"):
             own, opponent, rest = _board(text)
-            scores = [float(score) for score in re.findall(r"[:\s]\s*([+-]?[\d.]+)", rest)] or [_number(rest.strip("; "))]
+            scores = [float(score) for score in re.findall(r"[:\s]\s*([+-]?[\d.]+)", rest)] or [
+                _number(rest.strip("; "))
+            ]
             if not math.isnan(max(scores)):
                 expected.append((own, opponent, float(np.float32(max(scores)))))
     return _same(found, expected)

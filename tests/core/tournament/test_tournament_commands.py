@@ -185,9 +185,13 @@ def taken_port() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("taken_port")
-def test_dask_as_an_option(terminal: Terminal) -> None:
+def test_dask_as_an_option(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A stranger's file in the current folder is run by none of dask's processes.
+    (tmp_path / "signal.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w').close()\nraise SystemExit\n")
+    monkeypatch.chdir(tmp_path)
     figures = [
         json.loads(terminal("match", *QUICK, "--opening-count", "4", *where, "--json"))
         for where in (("--workers", "1"), ("--workers", "2", "--dask", "local"))
     ]
     assert figures[0]["pairings"] == figures[1]["pairings"]
+    assert not (tmp_path / "run").exists()
