@@ -83,7 +83,8 @@ def _summary(found: CollectionGrading) -> str:
     grading = found.grading
     best = max(grading.evaluations, key=lambda one: one.grade.grade)
     games = counted(grading.baselines[0].grade.games, "game")
-    beaten, alike = [], []
+    beaten: list[str] = []
+    alike: list[str] = []
     for one in grading.comparisons:
         pair = (one.first, one.second) if one.difference > 0 else (one.second, one.first)
         if best.name in pair:
