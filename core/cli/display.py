@@ -87,12 +87,20 @@ def printable_output() -> Iterator[None]:
     for stream in before:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_SPELT_OUT)
-    sys.stdout = _Printable(sys.stdout, _STANDARD_OUTPUT)
+    sys.stdout = _Printable(_whole(sys.stdout), _STANDARD_OUTPUT)
     sys.stderr = _Printable(sys.stderr, "standard error")
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def _whole(stream: Any) -> Any:
+    """Give a stream that writes all of a text or raises; without a buffer a full disk takes a part in silence."""
+    if not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        return stream
+    whole = open(stream.fileno(), "wb", closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(whole, stream.encoding, _SPELT_OUT, write_through=True, line_buffering=True)
 
 
 class _BarTask:

@@ -1,6 +1,7 @@
 """The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -137,6 +138,22 @@ def test_a_full_disk_behind_standard_output_is_named(as_json: tuple[str, ...]) -
         command = [sys.executable, "-m", "glem", "games", *as_json]
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert found.stderr.splitlines()[0] == "glem: standard output: No space left on device"
+
+
+def test_output_that_is_cut_short_is_an_error_without_a_buffer_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-u", "-m", "glem", "tune", "--help"]
+    with (tmp_path / "help.txt").open("w") as cut_short:
+        found = subprocess.run(
+            command,
+            stdout=cut_short,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)),
+        )
+    assert (found.returncode, found.stderr) == (2, "glem: standard output: File too large\n")
+    assert (tmp_path / "help.txt").stat().st_size == 3000
 
 
 def test_a_fit_that_learns_nothing_warns(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
