@@ -309,8 +309,7 @@ def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
     command = [sys.executable, "-u", "-m", "glem", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process, killed_in_the_end(process):
         assert process.stdout is not None
-        while not process.stdout.readline().startswith("    8 "):
-            pass
+        assert any(re.match(" +8 ", line) for line in process.stdout)
         # The next iterations take ever longer; the signal comes inside one of them.
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
