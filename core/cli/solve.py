@@ -199,7 +199,7 @@ def command(
         sum(map(is_so, asked))
         for is_so in (lambda one: not one.is_solved, lambda one: one.is_checked, lambda one: one.is_wrong)
     )
-    differ = f"; {wrong:,} of {counted(checked, 'score')} differ from the files'" if check else ""
+    differ = f"; {wrong:,} of {checked:,} scores differ from the files'" if check else ""
     told = [f"{counted(len(asked), 'position')}, {unsolved:,} not solved{differ}"]
     if unscored:
         told.append(f"{counted(unscored, 'position')} without a score to compare with")

@@ -192,7 +192,8 @@ def _check_manners(check: CheckResult, fitter: Fitter, problem: _KnownProblem, s
     check.expect(type(fitter).__name__ in repr(fitter), f"repr is {fitter!r}, expected the class and its arguments")
     for name, value in given.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            other = 2 * value + 1
+            # A share stays one.
+            other = 2 * value + 1 if isinstance(value, int) else value / 2 or 0.5
             stored = getattr(_copy(fitter, **{name: other}), name, None)
             check.expect(stored == other, f"{name}={other!r} is stored as {stored!r}")
     early = [name for name in ("parameters_", "result_") if hasattr(one, name)]

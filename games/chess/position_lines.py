@@ -43,7 +43,6 @@ from glem.core.game.game import Game
 from glem.core.game.records import ScoredPositions
 from glem.core.positions.text_fields import Spans, TableFormat, lines_of, not_empty, number_at
 from glem.core.positions.validation import BadRecords
-from glem.core.tasks.counts import counted
 from glem.games.chess import plain_records
 from glem.games.chess.fen import GOOD, REASONS, SEPARATORS, field_end, read_fen, skip_separators
 from glem.games.chess.pgn.results import UNKNOWN_RESULT, result_text, score_of_result
@@ -358,7 +357,7 @@ def _with_scale_and_view(found: _Read, custom: Custom, view: str | None) -> Cust
         known = f"taken for White's, theirs in {agree} of"
     elif 2 * agree < count:
         view, known = MOVER, f"the mover's, White's with {agree} of"
-    how = f", {scale}, {known} {counted(count, 'position')} where Black is to move and a side is ahead"
+    how = f", {scale}, {known} {count:,} positions where Black is to move and a side is ahead"
     # Where White alone is to move, both views are one.
     matters = bool(((columns.turn == 1) & (result != 0)).any())
     return evolve(custom, least=least, view=view, how=how, is_doubtful=is_doubtful and matters)

@@ -52,8 +52,8 @@ PLACE = re.compile(r"(?<![\w./-])(?:core|plugins|tests)/[\w./-]*\w")
 SCRIPT = re.compile(r"python3? (tests/[\w./-]+)")
 MODULE = re.compile(r"python3? -m (tests[\w.]+)")
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
-MADE_UP = {"own_knight_attacks_opponent_queen", "WTH_2010.wtb"}
-"""Names that are put together while glem runs, and of data."""
+MADE_UP = {"own_knight_attacks_opponent_queen", "WTH_2010.wtb", "eval_builder"}
+"""Names that are put together while glem runs, of data, and of other programs."""
 
 
 def page_name(page: Path) -> str:

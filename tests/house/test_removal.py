@@ -54,10 +54,10 @@ def install_without(games: Collection[str], folder: Path) -> Path:
         lines += [
             f"{name} = {value}" for name, value in entries.items() if group not in GAME_GROUPS or name not in games
         ]
-    information = folder / f"glem-{glem.__version__}.dist-info"
+    information = folder / f"pyglem-{glem.__version__}.dist-info"
     information.mkdir()
     (information / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    metadata = f"Metadata-Version: 2.4\nName: glem\nVersion: {glem.__version__}\n"
+    metadata = f"Metadata-Version: 2.4\nName: pyglem\nVersion: {glem.__version__}\n"
     (information / "METADATA").write_text(metadata, encoding="utf-8")
     return folder
 

@@ -29,7 +29,7 @@ def test_damaged_files_are_refused_or_read_as_a_naive_reader_reads_them(tmp_path
 def test_a_pipe_or_a_device_is_refused_unread(tmp_path: Path) -> None:
     """One would never begin, the other never end."""
     for reader in readers(tmp_path):
-        if reader.name == "work.json":
+        if reader.name in ("work.json", "generations", "given-00"):  # read under a name of their own, in a copy
             continue
         pipe, device = (tmp_path / f"{kind}-{reader.name}{reader.suffix}" for kind in ("pipe", "device"))
         os.mkfifo(pipe)

@@ -169,7 +169,7 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     np.testing.assert_allclose(further[1], 0.75 * further[0], atol=1e-6)
     with pytest.raises(BadInputError, match="there is no prior to have a share"):
         fit(positions, method="network", hidden=8, prior_share=0.5)
-    with pytest.raises(BadInputError, match="is 2, expected 0 to 1"):
+    with pytest.raises(BadInputError, match="is 2, expected a number of at least 0 and at most 1"):
         NetworkSettings(prior_share=2)
     with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by --method network"):
         fit(positions, prior=str(path))

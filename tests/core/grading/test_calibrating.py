@@ -135,8 +135,10 @@ def test_what_is_written_is_read_back(by_material: Calibrated, tmp_path: Path) -
         ({"ban": {"scale": 1.0}}, "damaged, or no calibration"),
         *(
             ({"ban": {"scale": 1.0, "level": 0.0, "slope": 1.0, name: value}}, f"got Calibration.*{name}={value}")
-            for name, value in [("scale", -0.0), ("scale", -5.0), ("scale", math.inf), ("level", math.nan)]
+            for name, value in [("scale", -0.0), ("scale", -5.0)]
         ),
+        ({"ban": {"scale": math.inf}}, "Infinity is no number"),
+        ({"ban": {"level": math.nan}}, "NaN is no number"),
         (
             {"wdl": {"material": dict.fromkeys(("least", "most", "unit"), 1) | {"win": [1], "spread": [-0.0]}}},
             "positive",

@@ -110,7 +110,7 @@ def test_scores_that_are_missing_are_left_out() -> None:
 
 def test_too_little_is_refused() -> None:
     scores, phases = scores_of_known_law((3, 3, 3))
-    with pytest.raises(BadInputError, match="only 9 positions"):
+    with pytest.raises(BadInputError, match="for 9 positions only, at least 10"):
         regressed(scores, phases)
     with pytest.raises(BadInputError, match="depths up to 4"):
         regressed(scores[:, :5], phases)

@@ -143,7 +143,7 @@ def test_openings_are_planned_as_those_of_generated_games(
     [
         (("match", *QUICK, "--openings", "random:4", "--opening-plies", "4"), "random:4 says how long they are"),
         (("match", *QUICK, "--openings", "random:x"), "must be like 8"),
-        (("match", *QUICK, "--openings", "all:1", "--opening-count", "2"), "found 1 different openings of 1 plies"),
+        (("match", *QUICK, "--openings", "all:1", "--opening-count", "2"), "found 1 different opening of 1 ply"),
         (("match", *QUICK, "--openings", "all:1", "--judge", "random"), "give one of them"),
         (("match", "othello", "missing.npz,depth=3", "random"), "'missing.npz': no such file"),
         (("match", "othello", "random", "random"), "two players are called 'random'"),
@@ -158,7 +158,7 @@ def test_openings_are_planned_as_those_of_generated_games(
         (("match", *QUICK, "--judge", "random"), "does not search"),
         (
             ("match", *QUICK, "--opening-plies", "1", "--opening-count", "2"),
-            "found 1 different opening of 1 ply, 2 are wanted",
+            "of 1 ply before the end of the game, 2 are wanted",
         ),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
         (("match", "go", *QUICK[1:]), "no game 'go'"),
