@@ -79,9 +79,9 @@ def command(files: options.GameFiles, output: str, groups: str | None, **how: An
 
     started, folder = time.monotonic(), Path(output)
     check_outputs(*(folder / name for name in RESULTS if folder.is_dir()), folders=[folder / "work"])
-    if len(files.paths) > 1:
+    if len(files.paths) != 1:
         raise BadInputError(f"one file of positions is needed, got {len(files.paths)}")
-    [positions], game, notes = files.paths, files.game(), ReadingNotes()
+    positions, game, notes = files.paths[0], files.game(), ReadingNotes()
     sets = [*stream_scored(game, positions, format=files.format, skip_bad=files.skip_bad, notes=notes)]
     for text in notes.texts():
         tell(text)

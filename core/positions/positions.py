@@ -341,7 +341,9 @@ class Positions:
             source = table["source"]
             if pa.types.is_integer(source.type):
                 # Numbers into a list that is lost; -1 is unknown.
-                source = pc.if_else(pc.less(source, 0), None, source)
+                source = pc.call_function(
+                    "if_else", [pc.call_function("less", [source, pa.scalar(0)]), pa.scalar(None), source]
+                )
             named = source.cast(pa.string()).combine_chunks().dictionary_encode()
             columns["source"] = named.indices.fill_null(-1).to_numpy().astype(np.int16)
             sources = tuple(named.dictionary.to_pylist())

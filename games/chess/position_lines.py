@@ -134,7 +134,7 @@ def _value_at(data: Any, at: int, end: int) -> tuple[float, int]:
     length, score = result_text(data, at)
     if score != UNKNOWN_RESULT and at + length == end:
         return float(score), _TEXT
-    halves = _HALVES[data[at]]
+    halves = int(_HALVES[data[at]])
     if halves >= 0 and end - at == 1:
         return halves / 2, _NUMBER
     value, behind = number_at(data, at, end)

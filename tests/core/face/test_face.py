@@ -392,7 +392,8 @@ def test_scikit_learn_validates_searches_and_chains_it(few: glem.Positions) -> N
 def _tables(positions: glem.Positions) -> dict[str, object]:
     """The same positions in all that holds tables."""
     arrow, columns = positions.to_arrow(), positions.columns()
-    records = np.rec.fromarrays([*columns.values()], names=",".join(columns))
+    named: dict[str, Any] = {"names": ",".join(columns)}
+    records = np.rec.fromarrays([*columns.values()], **named)
     return {
         "set": positions,
         "columns": positions.positions,

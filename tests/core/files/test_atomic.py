@@ -45,12 +45,18 @@ def _append(path: Path) -> None:
     assert next(read_journal(path, "work")[1])["name"] == str(path)
 
 
+def _write_sample(path: Path) -> None:
+    sample = load_learning("othello").sample
+    assert sample is not None
+    write_positions(path, sample())
+
+
 WRITERS = pytest.mark.parametrize(
     ("name", "write"),
     [
         ("a.txt", lambda path: write_text(path, f"{path}" * 10_000)),
         ("a.npz", lambda path: ArchiveFormat("glem a", 1, ()).write(path, {"a": str(path)}, {"a": np.arange(100_000)})),
-        ("a.parquet", lambda path: write_positions(path, load_learning("othello").sample())),
+        ("a.parquet", _write_sample),
         ("a.jsonl", _append),
     ],
 )

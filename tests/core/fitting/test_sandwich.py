@@ -47,7 +47,10 @@ def by_choices(features: Floats, won: Floats, game: NDArray[np.int64]) -> Floats
 
 
 def by_likelihood(features: Floats, won: Floats, game: NDArray[np.int64]) -> Floats:
-    packings = {"value": Packing(1, linear=LinearTerms((0, 1, 2)), by_phase=False), "draw": Packing(1, by_phase=False)}
+    packings: dict[str, Any] = {
+        "value": Packing(1, linear=LinearTerms((0, 1, 2)), by_phase=False),
+        "draw": Packing(1, by_phase=False),
+    }
     chunk = LikelihoodChunk(
         features.astype(np.int16),
         np.zeros(len(won), np.int64),

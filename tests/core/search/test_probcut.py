@@ -236,7 +236,7 @@ def test_at_the_end_of_the_game_searches_go_on_until_nothing_is_selective(othell
         assert max(each.depth for each in seen) == left
         # Checks begin at depth 2, below a root of depth 3.
         assert [each.depth_text for each in seen[:4]] == ["1", "2", "3@68%", "4@68%"]
-        beyond = [each.confidence for each in seen if each.depth == left and not each.proven]
+        beyond = [each.confidence or 0 for each in seen if each.depth == left and not each.proven]
         assert beyond == sorted(set(beyond))
         assert beyond[4] == pytest.approx(0.9545, abs=1e-4)  # Twice the threshold of one standard deviation.
         assert (seen[-1].depth_text, found.confidence) == (str(left), None)
