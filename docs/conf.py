@@ -9,7 +9,7 @@ sys.path[:0] = [str(_DOCS), str(_DOCS.parent / ".packages")]  # the checkout, wh
 
 project = "glem"
 author = "the authors of glem"
-version = release = version_of("glem")
+version = release = version_of("pyglem")
 html_title = f"glem {version}"
 html_theme = "furo"
 html_copy_source = False
