@@ -304,7 +304,9 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     context = click.get_current_context()
     address: Any = dask
     if dask == _LOCAL:
-        # Also of workers that are started anew.
+        # Also of workers that are started anew, for which dask sets it in this process.
+        if SAFE_PATH not in os.environ:
+            context.call_on_close(lambda: os.environ.pop(SAFE_PATH, None))
         safe_path = {f"distributed.nanny.pre-spawn-environ.{SAFE_PATH}": "1"}
         with configuration.set(safe_path), importing_nothing_from_here():
             address = context.with_resource(

@@ -1,6 +1,7 @@
 """Whole tournaments: the same games whatever happens on the way."""
 
 import json
+import os
 import re
 import signal
 from collections import Counter
@@ -16,7 +17,7 @@ from glem.core.cli.options import opened_workers
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.players.spec import parse_player
-from glem.core.tasks.tasks import Workers
+from glem.core.tasks.tasks import SAFE_PATH, Workers
 from glem.core.tournament.elo import PairCounts
 from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict
@@ -124,9 +125,11 @@ def test_a_worker_that_is_killed_costs_no_game(
     monkeypatch.setattr("glem.core.tournament.tournament.play_game", killed_once_then_played)
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     record = tmp_path / "record.jsonl"
+    safe_path = os.environ.get(SAFE_PATH)
     with click.Context(click.Command("tournament")):
         result = run_tournament(quick_tournament(othello), record, workers=opened_workers(2, dask))
     assert (tmp_path / "killed").exists()
+    assert os.environ.get(SAFE_PATH) == safe_path
     assert (games_of(record), untimed_figures(result)) == whole
 
 
