@@ -86,16 +86,14 @@ def test_thinking_is_interrupted_in_the_running_process(mobility: str) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\ngo\n")
-        while process.stdout.readline() != "status glem is thinking\n":
-            pass
+        assert "status glem is thinking\n" in process.stdout
         process.stdin.write("ping 4\n")
         said = []
         while not said or said[-1] != "pong 4\n":
-            said.append(process.stdout.readline())
+            said.append(next(process.stdout))
         assert not any(line.startswith("===") for line in said)
         process.stdin.write("hint 1\n")
-        while not process.stdout.readline().startswith("search "):
-            pass
+        assert any(line.startswith("search ") for line in process.stdout)
         process.stdin.write("quit\n")
         assert process.wait(timeout=PATIENCE) == 0
 
@@ -106,8 +104,7 @@ def test_a_program_that_goes_away_ends_the_engine(mobility: str, end: str) -> No
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("nboard 2\nhint 1\n")
-        while not process.stdout.readline().startswith("search "):
-            pass
+        assert any(line.startswith("search ") for line in process.stdout)
         getattr(process, end).close()
         assert (process.wait(timeout=PATIENCE) == 0) == (end == "stdin")
 

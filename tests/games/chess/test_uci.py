@@ -592,8 +592,7 @@ def test_it_quits_while_it_compiles(shared: Path, tmp_path: Path) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("uci\n")
-        while process.stdout.readline() != "uciok\n":
-            continue
+        assert "uciok\n" in process.stdout
         process.stdin.write("isready\nquit\n")
         # The input stays open: this is no script, whose end would let it finish.
         assert process.stdout.read() == ""
