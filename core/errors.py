@@ -11,6 +11,9 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+INTERFACE_VERSION = 1
+"""Version of the game interface; a plugin states the one that it was written for."""
+
 ABOVE_0, BELOW_1 = math.ulp(0.0), math.nextafter(1.0, 0.0)
 """Bounds of numbers that are greater than 0, or less than 1."""
 
@@ -41,6 +44,11 @@ class ConformanceError(GlemError):
 
 class GlemWarning(UserWarning):
     """Base of every warning that glem gives; commands show it as one line."""
+
+
+def versions() -> str:
+    """Name this glem and the interface version that it has, for errors."""
+    return f"glem {__version__} with interface version {INTERFACE_VERSION}"
 
 
 def check_regular(path: str | os.PathLike[str]) -> None:

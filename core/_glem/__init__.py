@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from glem.boards import Board, board
     from glem.classifiers import FisherDiscriminant, LogisticDiscriminant, QuadraticDiscriminant
     from glem.core.features.learning import load_learning
+    from glem.core.fitting.fitters.fitter import Fit, Fitter
     from glem.core.game.game import load_game
     from glem.core.positions.files import read_positions, write_positions
     from glem.core.positions.positions import Positions
+    from glem.core.tasks.settings import setting
     from glem.functions import (
         calibrate,
         discover,
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Board",
     "FisherDiscriminant",
+    "Fit",
+    "Fitter",
     "LogisticDiscriminant",
     "PatternRegressor",
     "Positions",
@@ -61,6 +65,7 @@ __all__ = [
     "read_positions",
     "register",
     "search",
+    "setting",
     "solve",
     "tournament",
     "train_test_split",
@@ -71,6 +76,8 @@ __all__ = [
 _HOMES = {
     "Board": "boards",
     "FisherDiscriminant": "classifiers",
+    "Fit": "core.fitting.fitters.fitter",
+    "Fitter": "core.fitting.fitters.fitter",
     "LogisticDiscriminant": "classifiers",
     "PatternRegressor": "regressor",
     "Positions": "core.positions.positions",
@@ -78,6 +85,7 @@ _HOMES = {
     "board": "boards",
     "load_game": "core.game.game",
     "load_learning": "core.features.learning",
+    "setting": "core.tasks.settings",
     "read_positions": "core.positions.files",
     "write_positions": "core.positions.files",
 }

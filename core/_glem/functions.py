@@ -18,7 +18,7 @@ from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
-from glem.core.features.learning import Learning, load_learning, with_phases
+from glem.core.features.learning import Learning, load_learning
 from glem.core.game.equal_positions import one_position
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
@@ -27,10 +27,8 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from glem.core.fitting.discriminants.by_phase import PhaseDiscriminants
-    from glem.core.fitting.least_squares import Training
+    from glem.core.fitting.fitters.fitter import Fit, Fitter
     from glem.core.fitting.likelihood import LikelihoodTraining
-    from glem.core.fitting.network import NetworkTraining
     from glem.core.game.solver import Solution
     from glem.core.grading.calibrating import CalibratedCollection
     from glem.core.grading.collection import CollectionGrading
@@ -65,22 +63,18 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "gain": (0.0,),
     "games_per_file": (1,),
     "held_out": (0.0, 1.0),
-    "hidden": (1, 1 << 12),
     "iterations": (1,),
     "jobs": (1,),
     "keep": (1,),
     "l2": (0.0,),
     "lines": (1,),
-    "link": ("identity", "logistic", "sigmoid"),
     "maximum_size": (1,),
-    "method": ("conjugate", "descent", "logistic", "fisher", "quadratic", "network"),
     "minimum_matches": (1,),
     "nodes": (1,),
     "opening_count": (1,),
     "opening_plies": (0,),
     "per_game": (1,),
     "phases": (1,),
-    "prior_share": (0.0, 1.0),
     "sample": (100,),
     "seconds": (ABOVE_0,),
     "seed": (0,),
@@ -236,238 +230,65 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
 @_checked
 def fit(
     positions: Positions | Path_ | Sequence[Path_],
+    fitter: str | Fitter = "least-squares",
     *,
-    prior: str = named.NO_EVALUATION,
-    patterns: Path_ | Mapping[str, Sequence[str]] | None = None,
-    minimum_matches: int = 75,
-    phases: int | None = None,
-    configurations: ConfigurationSet | Path_ | None = None,
-    all_active: bool = False,
-    linear: bool = True,
-    baseline: str | None = None,
-    method: str = "conjugate",
-    hidden: int = 128,
-    undecided: bool = False,
-    prior_share: float = 0.0,
-    iterations: int | None = None,
-    link: str = "identity",
-    l2: float = 25.0,
-    smoothing: float = 0.25,
-    count_rules: bool = False,
-    held_out: float = 0.05,
-    seed: int = 0,
     output: Path_ | None = None,
-    provenance: Mapping[str, str] | None = None,
+    seed: int = 0,
     jobs: int = _THREADS,
     progress: Progress = SILENT,
-    observe: Callable[[Training | PhaseDiscriminants | NetworkTraining], object] | None = None,
-) -> LinearEvaluation:
-    """Fit an evaluation to scored positions by least squares, as ``glem fit`` does.
+    **settings: Any,
+) -> Fit:
+    """Fit an evaluation to scored positions, as ``glem fit`` does.
 
     Parameters
     ----------
     positions
-        Scored positions, a table of them (:meth:`.Positions.of`), or Parquet files. By ``logistic``, ``fisher`` and
-        ``quadratic`` files need not fit in memory.
-    prior
-        Evaluation that the fit begins with and is held to: a file, ``default``, or ``none``. Its terms, phases and link
-        are those of the fit.
-    patterns
-        Name of a pattern set of the game, a mapping of names to features, or a file of patterns
-        (:func:`~glem.core.patterns.pattern_file.read_pattern_file`); None for its first, ``none`` for none. Those of a
-        prior stand before them, and are all where this is None.
-    minimum_matches
-        Positions at least that have a content of a pattern with a weight, where the pattern is too large to give one to
-        every content.
-    phases
-        Number of phases, where the game divides its positions into any; None for its own.
-    configurations
-        Mined configurations, or a file of them, to use as well.
-    all_active
-        Count all active configurations, not only the most specific.
-    linear
-        Let the game's linear features enter.
-    baseline
-        Fit only the features of this baseline of the game, linearly; by ``logistic``, ``fisher`` and ``quadratic``
-        beside patterns that are named.
-    method
-        ``conjugate`` for the conjugate gradient, or ``descent`` as GLEM describes it. ``logistic``, ``fisher`` and
-        ``quadratic`` fit linear features, and patterns that are named by tables, to results, without a penalty
-        (:mod:`~glem.core.fitting.discriminants.by_phase`). ``network`` fits a hidden layer to expected results
-        (:mod:`~glem.core.fitting.network`), with a prior from where that one's is.
-    hidden
-        Units of that layer.
-    undecided
-        Fit it to a part of the positions that leaves out most of those that are all but won or lost
-        (:class:`~glem.core.fitting.network.NetworkSettings`).
-    prior_share
-        Share of the prior's weights in those of that layer.
-    iterations
-        Most iterations; None for 60, 250 for descent, 12 passes for a network.
-    link
-        ``identity``, ``sigmoid``, or ``logistic``, which turns labels into 0.9, 0.5 and 0.1.
-    l2
-        Penalty on squared weights, or on what they differ from those of the prior, in positions.
-    smoothing
-        Factor for positions of adjacent phases.
-    count_rules
-        Tie rarely matched weights of neighbouring phases together.
-    held_out
-        Share of games for early stopping; 0 fits to the last iteration.
-    seed
-        Chooses these games.
+        Scored positions, a table of them (:meth:`.Positions.of`), or Parquet files. For fitters that stream, such as
+        ``logistic``, files need not fit in memory.
+    fitter
+        A name, as ``glem fit`` takes it, ``my_fitters.py:Ridge`` too, or a fitter: ``glem.fit(p, Ridge(penalty=3))``.
     output
         Evaluation file to write. The state of an unfinished fit lies beside it, and the same call continues there.
-    provenance
-        Kept in the evaluation beside what the fit tells.
+    seed
+        Of all that is random, such as the games that are held out.
     jobs
         Threads; they change no result.
     progress
         Display.
-    observe
-        Is given the whole result, with the course of the fit of each phase.
+    settings
+        Those of the fitter, where it is a name: ``glem.fit(p, "network", hidden=64)``.
 
     Raises
     ------
     BadInputError
-        There is no such pattern set, baseline or prior, there are no positions or terms, or terms other than patterns
-        are named beside those of a prior.
+        No such fitter or setting, no positions, or what the fitter raises.
     """
-    from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
-    from glem.core.fitting.count_rules import CountRules
-    from glem.core.fitting.discriminants.by_phase import METHODS, fit_phases_by_result, parts_of
-    from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
-    from glem.core.fitting.minimizing.conjugate import ConjugateGradient
-    from glem.core.fitting.minimizing.descent import GradientDescent
-    from glem.core.fitting.network import NETWORK, NetworkSettings, fit_network
-    from glem.core.patterns.patterns import PatternSet
+    from glem.core.fitting.fitters.fitter import Fit, Run, fitter_of
     from glem.core.positions.files import PositionFiles
 
+    chosen = fitter_of(fitter, settings)
     given: Any = [positions] if isinstance(positions, str | os.PathLike) else positions
     are_files = isinstance(given, list | tuple) and all(isinstance(path, str | os.PathLike) for path in given)
-    source = PositionFiles.of(given) if are_files else Positions.of(given)
-    game, learning = source.game, load_learning(source.game.name)
-    if phases is not None:
-        learning = with_phases(learning, phases)
-    before = None if prior == named.NO_EVALUATION else named.load_value(prior, game)
-    if before is not None:
-        if (configurations, baseline, phases, link, linear) != (None, None, None, "identity", True):
-            raise BadInputError("a prior is fitted with its own configurations, linear features, phases and link")
-        learning = before.learning
-    if baseline is not None:
-        if (patterns is not None and method not in METHODS) or configurations is not None:
-            raise BadInputError("the features of a baseline are fitted alone: name no patterns and no configurations")
-        if not learning.baselines.get(baseline):
-            known = ", ".join(name for name, features in learning.baselines.items() if features) or "none"
-            raise BadInputError(f"{game.name} has no baseline {baseline!r} with features; it has: {known}")
-        patterns = patterns or "none"
-    if before is not None and before.network is not None and method != NETWORK:
-        raise BadInputError("a prior with a hidden layer is fitted by --method network")
-    if (hidden, undecided, prior_share) != (NetworkSettings().hidden, False, 0) and method != NETWORK:
-        raise BadInputError("hidden units, and what belongs to them, are fitted by --method network")
-    told = {
-        "positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000],
-        "labels": source.label_kind,
-    }
-    if method == NETWORK:
-        unknown = (patterns, configurations, baseline, link, count_rules, all_active, l2, smoothing, minimum_matches)
-        if unknown != (None, None, None, "identity", False, False, 25.0, 0.25, 75):
-            raise BadInputError("--method network knows no terms beside its hidden layer, and no penalty")
-        network = NetworkSettings(hidden, iterations or 12, seed, undecided, prior_share)
-        told |= {"fitter": repr(network), "validation": f"{held_out:g} of the games, seed {seed}", **(provenance or {})}
-        if before is not None:
-            told["prior"] = prior
-        with _work_beside(output, {"work": "fit", **told}) as work:
-            layer = fit_network(
-                parts_of(source), learning, network, prior=before, held_out=held_out, work=work, provenance=told,
-                jobs=jobs, progress=progress,
-            )  # fmt: skip
-            if output is not None:
-                layer.evaluation.save(output)
-        if observe is not None:
-            observe(layer)
-        return layer.evaluation
-    if method in METHODS:
-        others = (configurations, before, link, count_rules, all_active, iterations, l2, smoothing, minimum_matches)
-        if others != (None, None, "identity", False, False, None, 25.0, 0.25, 75) or held_out not in (0, 0.05):
-            raise BadInputError(
-                f"--method {method} knows results, patterns and linear features, and no penalty or prior"
-            )
-        names = () if not linear else learning.linear if baseline is None else learning.baselines[baseline]
-        valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
-        told |= {"fitter": method, **(provenance or {})}
-        found = fit_phases_by_result(
-            parts_of(source), learning, names, method, patterns=valued, seed=seed, provenance=told, progress=progress
-        )
+    source: Any = PositionFiles.of(given) if are_files else Positions.of(given)
+    if not len(source):
+        raise BadInputError("there are no positions to fit")
+    sources = ", ".join(source.sources)
+    told = {"positions": f"{len(source):,} from {sources}"[:2000], "labels": source.label_kind}
+    files = {FITTED_FILES: fitted_files_text(given)} if are_files else {}
+    if are_files and not chosen.streams:
+        source = source.read()
+    with Run(output, seed, jobs, progress, told, files) as run:
+        found = chosen.fit(source, load_learning(source.game.name), run)
+        if not isinstance(found, Fit):
+            raise BadInputError(f"{chosen!r} gives a {type(found).__name__}, expected a Fit")
+        if FITTED_FILES not in found.evaluation.provenance:
+            # A fitter may leave to glem what the data are.
+            own = {"fitter": repr(chosen)} | dict(found.evaluation.provenance)
+            found = evolve(found, evaluation=evolve(found.evaluation, provenance={**told, **files, **own}))
         if output is not None:
             found.evaluation.save(output)
-        if observe is not None:
-            observe(found)
-        return found.evaluation
-    positions = source if isinstance(source, Positions) else source.read()
-    if patterns is None:
-        patterns = next(iter(learning.pattern_sets), "none") if before is None else "none"
-    held = positions.held_out_mask(held_out, seed) if held_out else None
-    chunks = values_of(learning, positions.positions, held)
-    named_set = None if patterns == "none" else PatternSet.named(learning, patterns, chunks, minimum_matches)
-    if before is None:
-        terms = Terms(
-            patterns=named_set,
-            configurations=_configurations(configurations),
-            most_specific=not all_active,
-            linear=learning.baselines[baseline] if baseline is not None else learning.linear if linear else (),
-        )
-    else:
-        before = before if named_set is None else before.with_patterns(named_set)
-        terms = Terms.of(before)
-    bounded = link_of(link, game.greatest_score) if before is None else before.link
-    if bounded == LOGISTIC:
-        positions = evolve(positions, label=result_labels(positions.label, game.score_bounds))
-    settings = FitSettings(
-        ConjugateGradient(iterations=iterations or 60, patience=5 if held_out else None)
-        if method == "conjugate"
-        else GradientDescent(iterations=iterations or 250),
-        link=bounded,
-        l2=l2,
-        smoothing=smoothing,
-        count_rules=CountRules() if count_rules else None,
-    )
-    told |= {
-        "fitter": repr(settings.fitter),
-        "l2": f"{l2:g}",
-        "smoothing": f"{smoothing:g}",
-        "count rules": str(count_rules),
-        "validation": f"{held_out:g} of the games, seed {seed}",
-        **(provenance or {}),
-    }
-    if before is not None:
-        files = (told.get(FITTED_FILES, ""), before.provenance.get(FITTED_FILES, ""))
-        told |= {"prior": prior, FITTED_FILES: fitted_files_text((), "\n".join(filter(None, files)))}
-    described = {
-        "work": "fit", **told, "link": bounded.name,
-        "patterns": None if terms.patterns is None else terms.patterns.names,
-        "minimum matches": minimum_matches, "phases": learning.phases.names,
-        "configurations": str(configurations), "all active": all_active, "linear": terms.linear,
-    }  # fmt: skip
-    with _work_beside(output, described) as work:
-        training = train(
-            positions,
-            learning,
-            terms,
-            settings,
-            held_out=held,
-            prior=before,
-            work=work,
-            provenance=told,
-            jobs=jobs,
-            progress=progress,
-        )
-        if output is not None:
-            training.evaluation.save(output)
-    if observe is not None:
-        observe(training)
-    return training.evaluation
+    return found
 
 
 @_checked
@@ -608,7 +429,7 @@ def tune(
             linear=learning.linear if linear and begin.value.network is None else (),
             drawishness=learning.drawishness,
             patterns=pattern_set,
-            configurations=_configurations(configurations),
+            configurations=ConfigurationSet.of(configurations),
             held_out=held_out,
             seed=seed,
             work=work,
@@ -626,10 +447,6 @@ def tune(
 
 def _paths(files: Path_ | Sequence[Path_]) -> Sequence[Path_]:
     return [files] if isinstance(files, str | os.PathLike) else files
-
-
-def _configurations(given: ConfigurationSet | Path_ | None) -> ConfigurationSet | None:
-    return given if given is None or isinstance(given, ConfigurationSet) else ConfigurationSet.load(given)
 
 
 @contextmanager

@@ -90,7 +90,7 @@ class PatternRegressor:
         positions = self._positions(X)
         weight = positions.weight if sample_weight is None else np.asarray(sample_weight, np.float32)
         options = {name: value for name, value in self.get_params().items() if name != "game"}
-        self.evaluation_ = fit(evolve(positions, label=np.asarray(y, np.float32), weight=weight), **options)
+        self.evaluation_ = fit(evolve(positions, label=np.asarray(y, np.float32), weight=weight), **options).evaluation  # type: ignore[assignment] # least squares give no other
         return self
 
     def predict(self, X: Any) -> NDArray[np.float32]:  # noqa: N803

@@ -201,6 +201,11 @@ class ConfigurationSet:
         _FORMAT.write(path, header, dict(zip(_COLUMNS, columns, strict=True)))
 
     @classmethod
+    def of(cls, given: ConfigurationSet | str | os.PathLike[str] | None) -> ConfigurationSet | None:
+        """Load a file; give a set, or None, as it is."""
+        return given if given is None or isinstance(given, ConfigurationSet) else cls.load(given)
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ConfigurationSet:
         """Read a file that :meth:`save` wrote.
 

@@ -17,8 +17,8 @@ from glem.core.conformance.report import BrokenPromise, CheckResult, Conformance
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link
 from glem.core.features.learning import Learning
-from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares
+from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
@@ -119,7 +119,7 @@ class _MemoryCheckpoint:
 
 
 def check_fitter(
-    fitter: Fitter,
+    fitter: Minimizer,
     *,
     learning: Learning | None = None,
     games: int = 5,
@@ -150,12 +150,12 @@ def check_fitter(
     return report.examine(steps, progress)
 
 
-def _copy(fitter: Fitter, **changes: Any) -> Fitter:
+def _copy(fitter: Minimizer, **changes: Any) -> Minimizer:
     """Make a fitter of the same arguments that has not fitted anything."""
     return type(fitter)(**{**fitter.get_params(), **changes})
 
 
-def _fitted(fitter: Fitter, problem: LeastSquares, **arguments: Any) -> Fitter:
+def _fitted(fitter: Minimizer, problem: LeastSquares, **arguments: Any) -> Minimizer:
     """Fit a copy; see that there are finite parameters and a result."""
     one = _copy(fitter)
     one.fit(problem, **arguments)
@@ -178,8 +178,8 @@ def _shape(value: Any) -> str:
     "constructors store their arguments unchanged, get_params gives and set_params changes them, fit returns the "
     "fitter, changes no argument, and what it finds ends in an underscore",
 )
-def _check_manners(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
-    check.expect(isinstance(fitter, Fitter), f"{type(fitter).__name__} does not derive from Fitter")
+def _check_manners(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
+    check.expect(isinstance(fitter, Minimizer), f"{type(fitter).__name__} does not derive from Minimizer")
     kinds = {parameter.kind for parameter in inspect.signature(type(fitter)).parameters.values()}
     loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} & kinds
     check.expect(not loose, "the constructor takes *args or **kwargs, expected named parameters alone")
@@ -219,7 +219,7 @@ def _check_manners(check: CheckResult, fitter: Fitter, problem: _KnownProblem, s
     "result",
     "the result tells the errors of the start and of every iteration, and those of the weights that are kept",
 )
-def _check_result(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_result(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     squares = problem.least_squares()
     one = _fitted(fitter, squares)
     result = one.result_
@@ -251,7 +251,7 @@ def _check_result(check: CheckResult, fitter: Fitter, problem: _KnownProblem, se
     "repeatable",
     "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before",
 )
-def _check_repeatable(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_repeatable(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     one = _fitted(fitter, problem.least_squares())
     first = one.parameters_.copy()
     other = _fitted(fitter, problem.least_squares())
@@ -269,7 +269,7 @@ def _differ(one: NDArray[np.float64], other: NDArray[np.float64], who: str) -> s
 
 
 @_FITTER.promise("known weights", "known weights are found on a small problem without noise, under every link")
-def _check_recovery(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_recovery(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     for link in (IDENTITY, LOGISTIC):
         problem = _KnownProblem.random(seed, link)
         squares = problem.least_squares()
@@ -292,7 +292,7 @@ def _check_recovery(check: CheckResult, fitter: Fitter, problem: _KnownProblem, 
 
 
 @_FITTER.promise("descent", "a fit never ends with a greater objective than it began with, wherever it begins")
-def _check_descent(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_descent(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(0)
     for penalty in (0.0, 10.0):
         squares = problem.least_squares(l2=penalty)
@@ -317,7 +317,7 @@ def _check_descent(check: CheckResult, fitter: Fitter, problem: _KnownProblem, s
 
 
 @_FITTER.promise("absent items", "weights of what is active in no position stay 0")
-def _check_absent(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_absent(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     for penalty in (0.0, 10.0):
         one = _fitted(fitter, problem.least_squares(l2=penalty))
         for item in _ABSENT:
@@ -328,7 +328,7 @@ def _check_absent(check: CheckResult, fitter: Fitter, problem: _KnownProblem, se
 @_FITTER.promise(
     "sample weights", "a position of weight k counts as k positions, one of weight 0 or without a label as none"
 )
-def _check_weights(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_weights(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(seed)
     times = generator.integers(0, _GREATEST_REPETITION, len(problem.labels))
     noisy = problem.labels + generator.standard_normal(len(times)).astype(np.float32)
@@ -348,7 +348,7 @@ def _check_weights(check: CheckResult, fitter: Fitter, problem: _KnownProblem, s
     "held-out positions",
     "held-out positions take no part, and the weights of the iteration that does best on them are kept",
 )
-def _check_held_out(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_held_out(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(seed)
     held_out = generator.random(len(problem.labels)) < 0.3
     noisy = problem.labels + 2 * generator.standard_normal(len(held_out)).astype(np.float32)
@@ -372,8 +372,8 @@ def _check_held_out(check: CheckResult, fitter: Fitter, problem: _KnownProblem, 
     "convergence",
     "a fit that is called converged is near the minimum, and one that was cut short is not called so",
 )
-def _check_convergence(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
-    candidates: Sequence[tuple[str, Fitter]] = [("as it is", _copy(fitter))]
+def _check_convergence(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
+    candidates: Sequence[tuple[str, Minimizer]] = [("as it is", _copy(fitter))]
     if "iterations" in fitter.get_params():
         candidates = [*candidates, ("with iterations=1", _copy(fitter, iterations=1))]
     squares = problem.least_squares()
@@ -394,7 +394,7 @@ def _check_convergence(check: CheckResult, fitter: Fitter, problem: _KnownProble
     "checkpoint",
     "a fit that continues from a checkpoint gives the same weights as one that was not interrupted",
 )
-def _check_continuation(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_continuation(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     noted = _MemoryCheckpoint()
     squares = problem.least_squares()
     whole = _fitted(fitter, squares).parameters_
@@ -420,7 +420,7 @@ def _expect_refusal(check: CheckResult, what: str, action: Callable[[], Any]) ->
     "refusals",
     "what cannot be fitted is refused with BadInputError and a text: infinite labels, lengths that do not fit",
 )
-def _check_refusals(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_refusals(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     design, labels = problem.design(), problem.labels
     infinite = labels.copy()
     infinite[5] = np.inf
@@ -441,7 +441,7 @@ def _check_refusals(check: CheckResult, fitter: Fitter, problem: _KnownProblem, 
 
 
 @_FITTER.promise("phases", "phases are fitted each by itself, and the fitter given is copied and left as it is")
-def _check_phases(check: CheckResult, fitter: Fitter, problem: _KnownProblem, seed: int) -> None:
+def _check_phases(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     phases = np.random.default_rng(seed).integers(0, 2, len(problem.labels))
     labels = np.where(phases == 0, problem.labels, -problem.labels)
     one = _copy(fitter)
@@ -455,7 +455,7 @@ def _check_phases(check: CheckResult, fitter: Fitter, problem: _KnownProblem, se
         check.expect(off <= room, f"in phase {phase} a weight is off by {off:.3g}")
 
 
-def _check_game(report: ConformanceReport, fitter: Fitter, learning: Learning, games: int, seed: int) -> None:
+def _check_game(report: ConformanceReport, fitter: Minimizer, learning: Learning, games: int, seed: int) -> None:
     """Fit the terms of a random evaluation to its values, on the positions of random games."""
     game = learning.game
     sample = sample_of(game, games, seed, report)

@@ -16,11 +16,10 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from glem.core.errors import BadInputError, __version__
+from glem.core.errors import INTERFACE_VERSION, BadInputError, __version__
 from glem.core.features.features import AtomicFeature, AtomicFeatures
 from glem.core.features.learning import Learning, Phases, learning_names
 from glem.core.files.atomic import check_writable, temporary_folder
-from glem.core.game.declarations import INTERFACE_VERSION
 from glem.core.game.game import Game, game_names
 
 _ROLE = re.compile(r":\w+:`(~?)([^`]+)`")

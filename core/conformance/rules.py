@@ -26,7 +26,7 @@ from glem.core.conformance.playouts import (
 )
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.conformance.searching import SEARCHING
-from glem.core.game.declarations import INTERFACE_VERSION
+from glem.core.errors import INTERFACE_VERSION
 from glem.core.game.game import Game
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress

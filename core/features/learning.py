@@ -275,6 +275,20 @@ class Learning:
         return f"Learning({self.game.name}: {counts}, pattern sets: {', '.join(self.pattern_sets) or 'none'})"
 
 
+def baseline_features(learning: Learning, name: str) -> tuple[str, ...]:
+    """Names of the features of a baseline.
+
+    Raises
+    ------
+    BadInputError
+        The game has no such baseline, or one without features.
+    """
+    if not learning.baselines.get(name):
+        known = ", ".join(each for each, features in learning.baselines.items() if features) or "none"
+        raise BadInputError(f"{learning.game.name} has no baseline {name!r} with features; it has: {known}")
+    return tuple(learning.baselines[name])
+
+
 @lru_cache(64)
 def with_phases(learning: Learning, count: int) -> Learning:
     """Give a game another number of phases; the same value for the same arguments.

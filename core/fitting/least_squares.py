@@ -18,8 +18,8 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
 from glem.core.fitting.count_rules import CountRules
-from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
@@ -81,7 +81,7 @@ class FitSettings:
     Parameters
     ----------
     fitter
-        Any :class:`~glem.core.fitting.fitters.Fitter`.
+        Any :class:`~glem.core.fitting.minimizing.minimizer.Minimizer`.
     link
         Link function.
     l2
@@ -92,7 +92,7 @@ class FitSettings:
         Count rules of GLEM, section 5.2, or None.
     """
 
-    fitter: Fitter
+    fitter: Minimizer
     link: Link = IDENTITY
     l2: float = 1.0
     smoothing: float | tuple[float, ...] = 0.0

@@ -15,7 +15,6 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
-from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import (
     PHASE_BASES,
     LikelihoodProblem,
@@ -23,6 +22,7 @@ from glem.core.fitting.likelihood_problem import (
     PartWeights,
     phase_basis,
 )
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint
 from glem.core.fitting.minimizing.quasi_newton import Minimum, minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows

@@ -23,12 +23,9 @@ from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.learning import Learning
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.discriminants.by_phase import Parts
-from glem.core.fitting.fitters import LIMIT, FileCheckpoint, FitResult
+from glem.core.fitting.minimizing.minimizer import LIMIT, FileCheckpoint, FitResult
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
-
-NETWORK = "network"
-"""Names the method."""
 
 _BATCH = 8192
 _SHARDS = 4
@@ -101,37 +98,6 @@ def _step(values: Any, gradient: Any, mean: Any, square: Any, rate: Any, grown: 
         values[place] = min(max(values[place] - np.float32(move), -largest), largest)
 
 
-@define(frozen=True)
-class NetworkSettings:
-    """How a hidden layer is fitted.
-
-    Parameters
-    ----------
-    hidden
-        Units, 1 to 4,096.
-    passes
-        How often all positions are learned from.
-    seed
-        Of the first weights, and of the order and the draw of the positions.
-    undecided
-        Take a position of label y with the chance 1 - y^2 alone, by which the variance of its result falls short of
-        that of an even one's. The moves that a search looks at are mistakes for the most part, and a layer that must
-        tell won positions from each other has fewer units for those where a game is decided.
-    prior_share
-        Share of the prior's weights in those of the result, 0 to 1: a mean of both layers is better than either where
-        the new positions do not tell all (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
-    """
-
-    hidden: int = 128
-    passes: int = 12
-    seed: int = 0
-    undecided: bool = False
-    prior_share: float = 0.0
-
-    def __attrs_post_init__(self) -> None:
-        check_arguments(self, hidden=(1, 1 << 12), passes=(1,), seed=(0,), prior_share=(0.0, 1.0))
-
-
 @define(frozen=True, eq=False)
 class NetworkTraining:
     """An evaluation by a hidden layer, and how its fit went.
@@ -153,17 +119,17 @@ class _Rows:
     """Positions as the fit reads them."""
 
     def __init__(
-        self, parts: Parts, learning: Learning, held_out: float, settings: NetworkSettings, progress: Progress
+        self, parts: Parts, learning: Learning, held_out: float, undecided: bool, seed: int, progress: Progress
     ) -> None:
         assert learning.views is not None
         self.exchanged = learning.views.exchanged
         found: list[tuple[NDArray[Any], ...]] = []
-        draw = np.random.default_rng(settings.seed)
+        draw = np.random.default_rng(seed)
         with progress("read positions") as task:
             for part in parts():
-                if settings.undecided:
+                if undecided:
                     part = part.select(draw.random(len(part)) < 1 - np.square(part.label))
-                held = part.held_out_mask(held_out, settings.seed)
+                held = part.held_out_mask(held_out, seed)
                 for rows in blocks_of(len(part)):
                     block = rows_of(part.positions, rows)
                     active = relations_of(learning, learning.features.values(block))
@@ -228,9 +194,13 @@ class _Layer:
 def fit_network(
     parts: Parts,
     learning: Learning,
-    settings: NetworkSettings,
     *,
+    hidden: int = 128,
+    passes: int = 12,
+    seed: int = 0,
+    undecided: bool = False,
     prior: LinearEvaluation | None = None,
+    prior_share: float = 0.0,
     held_out: float = 0.05,
     work: Path | None = None,
     provenance: dict[str, str] | None = None,
@@ -245,8 +215,10 @@ def fit_network(
         The positions; read once.
     learning
         Features, phases and views of their game.
-    settings
-        How.
+    hidden, passes, undecided, prior_share
+        As of :class:`~glem.core.fitting.fitters.by_layer.Network`.
+    seed
+        Of the first weights, and of the order and the draw of the positions.
     prior
         Evaluation whose hidden layer the fit begins with; of as many units or fewer.
     held_out
@@ -271,13 +243,13 @@ def fit_network(
         raise BadInputError(f"hidden layers learn expected results; the labels of {learning.game.title} are scores")
     if learning.views is None:
         raise BadInputError(f"{learning.game.title} does not tell how its players see the board: no hidden layer")
-    generator = np.random.default_rng(settings.seed)
-    relations, hidden, phases = len(learning.views.exchanged) - 1, settings.hidden, len(learning.phases)
+    generator = np.random.default_rng(seed)
+    relations, phases = len(learning.views.exchanged) - 1, len(learning.phases)
     weights, first = generator.normal(0, 0.1, (relations, hidden)), np.full(hidden, 0.4)
     output: NDArray[Any] = generator.normal(0, 0.05, (phases, hidden))
     bias = np.zeros(phases, np.float32)
     known = 0
-    if prior is None and settings.prior_share:
+    if prior is None and prior_share:
         raise BadInputError("there is no prior to have a share of the weights")
     if prior is not None:
         if prior.network is None or prior.network.bias.size > hidden or prior.terms:
@@ -288,15 +260,14 @@ def fit_network(
         spare = (0, 0), (0, 0), (0, hidden - known)
         output = np.pad(prior.network.output.reshape(phases, 2, known), spare).reshape(phases, 2 * hidden)
     network = Network(weights, first, output)
-    rows = _Rows(parts, learning, held_out, settings, progress)
+    rows = _Rows(parts, learning, held_out, undecided, seed, progress)
     layer = _Layer(rows, network, bias, jobs)
     begun_with = [array.copy() for array in layer.arrays]
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))
+    told = f"Network(hidden={hidden}, passes={passes}, {seed=}, {undecided=}, {prior_share=})"
     checkpoint = None
     if work is not None:
-        begun = arrays_digest(
-            [rows.active, rows.phase, rows.target, rows.weight, rows.held, *layer.arrays], repr(settings)
-        )
+        begun = arrays_digest([rows.active, rows.phase, rows.target, rows.weight, rows.held, *layer.arrays], told)
         checkpoint = FileCheckpoint(work / "network.npz", begun)
     state = None if checkpoint is None else checkpoint.load()
     if state is None:
@@ -306,11 +277,11 @@ def fit_network(
         for name, array in layer.state.items():
             array[...] = state[name]
     batches = -(-len(rows.fitted) // _BATCH)
-    whole, rate = settings.passes * batches, _RATE if prior is None else _LATER_RATE
+    whole, rate = passes * batches, _RATE if prior is None else _LATER_RATE
     with progress("passes", whole) as task:
         task.advance((len(curves[0]) - 1) * batches)
-        for number in range(len(curves[0]) - 1, settings.passes):
-            order = np.random.default_rng((settings.seed, number)).permutation(rows.fitted)
+        for number in range(len(curves[0]) - 1, passes):
+            order = np.random.default_rng((seed, number)).permutation(rows.fitted)
             error = 0.0
             for batch in range(batches):
                 error += layer.error(order[batch * _BATCH : (batch + 1) * _BATCH], learns=True)
@@ -323,16 +294,16 @@ def fit_network(
             task.note(f"root mean square error {curves[0][-1] ** 0.5:.4f}")
             if checkpoint is not None:
                 checkpoint.save(layer.state | {"training_errors": curves[0], "held_out_errors": curves[1]})
-    if settings.prior_share:
+    if prior_share:
         for array, began in zip(layer.arrays, begun_with, strict=True):
             # Further units lose of their output alone: what they began with is no knowledge.
             own = slice(known if array.shape[-1] == hidden else None)
-            array[..., own] += np.float32(settings.prior_share) * (began - array)[..., own]
+            array[..., own] += np.float32(prior_share) * (began - array)[..., own]
         curves[1][-1] = layer.error(rows.held) / held
     fitted_weights, *others, offset = layer.arrays
     network = Network(fitted_weights[:-1], *others)
     evaluation = LinearEvaluation(learning, offset[:, 0], LOGISTIC, network=network, provenance=provenance or {})
     held_errors = np.array(curves[1]) if len(rows.held) else np.full(len(curves[1]), np.nan)
-    count = sum(array.size for array in layer.arrays) - settings.hidden
-    result = FitResult(repr(settings), False, LIMIT, np.array(curves[0]), held_errors, settings.passes, count, fitted)
+    count = sum(array.size for array in layer.arrays) - hidden
+    result = FitResult(told, False, LIMIT, np.array(curves[0]), held_errors, passes, count, fitted)
     return NetworkTraining(evaluation, (result,))

@@ -15,9 +15,9 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.count_rules import CountRules, WeightPlan
-from glem.core.fitting.fitters import FileCheckpoint, FitResult, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult, Minimizer
 from glem.core.fitting.packed.design import Design
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -115,7 +115,7 @@ def fit_phases(
     weights: NDArray[np.floating] | None = None,
     held_out: NDArray[np.bool_] | None = None,
     offsets: NDArray[np.floating] | None = None,
-    fitter: Fitter | None = None,
+    fitter: Minimizer | None = None,
     link: Link = IDENTITY,
     l2: float = 0.0,
     smoothing: float | Sequence[float] = 0.0,

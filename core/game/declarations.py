@@ -14,13 +14,10 @@ from typing import Any, TypeVar
 import attrs
 import numpy as np
 
-from glem.core.errors import PluginError, __version__
+from glem.core.errors import INTERFACE_VERSION, PluginError, versions
 from glem.core.tasks.counts import counted
 
 T = TypeVar("T")
-
-INTERFACE_VERSION = 1
-"""Version of the game interface; a plugin states the one that it was written for."""
 
 _FIELD_KINDS = "biuf"
 _FIELD_BYTES = 8
@@ -37,11 +34,6 @@ _KINDS: Mapping[str, tuple[str, Any]] = {
     },
 }
 """Kinds of fields by the words with which their annotations begin: what they are called, and whether a value is one."""
-
-
-def versions() -> str:
-    """Name this glem and the interface version that it has, for errors."""
-    return f"glem {__version__} with interface version {INTERFACE_VERSION}"
 
 
 def explained(kind: type[T]) -> type[T]:

@@ -17,8 +17,8 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.compiling.operations import Operations, generic_operation
-from glem.core.errors import BadInputError, PluginError
-from glem.core.game.declarations import INTERFACE_VERSION, explained, game_problems, kind_problems, refuse, versions
+from glem.core.errors import INTERFACE_VERSION, BadInputError, PluginError, versions
+from glem.core.game.declarations import explained, game_problems, kind_problems, refuse
 from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.game.protocols import PositionScoring, ProgramOption, Protocol
 from glem.core.game.records import GameRecords, ScoredPositions

@@ -18,8 +18,7 @@ from importlib.metadata import EntryPoint, distributions, entry_points
 from pathlib import Path
 from typing import Any
 
-from glem.core.errors import GlemError, PluginError
-from glem.core.game.declarations import versions
+from glem.core.errors import GlemError, PluginError, versions
 
 GAMES_GROUP = "glem.games"
 LEARNING_GROUP = "glem.learning"
@@ -31,6 +30,7 @@ _WORDS = {
     LEARNING_GROUP: "learning",
     "glem.game_families": "family of games",
     "glem.learning_families": "learning of the family",
+    "glem.fitters": "fitter",
 }
 
 

@@ -13,7 +13,7 @@ from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
-from glem.core.fitting.fitters import FitResult
+from glem.core.fitting.minimizing.minimizer import FitResult
 from glem.core.positions.positions import Positions
 from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
 from glem.core.report.pages.discovery import render

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.least_squares_problem import Errors
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint
 from glem.core.fitting.minimizing.quasi_newton import Minimum, Point, minimize
 from glem.core.fitting.packed.likelihood_passes import slopes
 from glem.core.fitting.sandwich import sandwich

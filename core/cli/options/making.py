@@ -132,7 +132,7 @@ def file(names: Names, text: str, *, path_type: type | None = None, **settings: 
 
 def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
     """Make a command of a function, with examples: command lines without ``glem``."""
-    return click.command(name, cls=Command, examples=examples, **settings)
+    return click.command(name, **{"cls": Command, "examples": examples, **settings})
 
 
 def given_parameters() -> list[click.Parameter]:

@@ -43,7 +43,7 @@ METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
     "fisher": fit_fisher,
     "quadratic": fit_quadratic,
 }
-"""Methods of ``glem fit`` that this module has."""
+"""What fits a phase, by the name of the fitter."""
 
 WARNINGS = "warnings"
 """Name under which the provenance of an evaluation keeps what was left out or corrected."""
@@ -84,6 +84,25 @@ class PhaseDiscriminants:
     evaluation: LinearEvaluation
     models: tuple[LinearModel | QuadraticModel | None, ...]
     warnings: tuple[str, ...]
+
+    def course(self) -> tuple[dict[str, Any] | None, ...]:
+        """Figures of a :class:`~glem.core.fitting.fitters.fitter.Fit`, where each term has one weight."""
+        names, told = [*self.evaluation.terms, "constant"], self.evaluation.coefficients
+        if told is None:
+            return ()
+        return tuple(
+            None
+            if model is None
+            else {
+                "positions": model.rows,
+                "games": model.games,
+                "log_loss": -model.log_likelihood / model.trials,
+                "weights": dict(zip(names, told[0][number].tolist(), strict=True)),
+                "errors": dict(zip(names, told[1][number].tolist(), strict=True)),
+            }
+            for number, model in enumerate(self.models)
+            if isinstance(model, LinearModel | None)
+        )
 
 
 def shares_of_wins(positions: Positions) -> NDArray[np.float64]:

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from glem.core.errors import check_arguments
 from glem.core.evaluation.links import IDENTITY
-from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, Vector, inner
+from glem.core.fitting.minimizing.minimizer import LIMIT, Checkpoint, Minimizer, Monitor
 from glem.core.tasks.progress import SILENT, Progress
 
 _LINE_STEPS = 20
 
 
 @define(eq=False, repr=False, slots=False)
-class ConjugateGradient(Fitter):
+class ConjugateGradient(Minimizer):
     """Nonlinear conjugate gradient (Polak-Ribière, never negative), preconditioned by the diagonal.
 
     The sums of all rows are kept, so that a line search costs no pass over the items. With the identity link the
@@ -53,7 +53,7 @@ class ConjugateGradient(Fitter):
         checkpoint: Checkpoint | None = None,
         progress: Progress = SILENT,
     ) -> Self:
-        """Minimize the objective; see :meth:`Fitter.fit`."""
+        """Minimize the objective; see :meth:`Minimizer.fit`."""
         diagonal = problem.diagonal
         scale = np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1.0), 0.0)
         parameters = self._start(problem, start)

@@ -6,8 +6,8 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BELOW_1, BadInputError, check_arguments
-from glem.core.fitting.fitters import LIMIT, Checkpoint, Fitter, Monitor
 from glem.core.fitting.least_squares_problem import LeastSquares, Vector, inner
+from glem.core.fitting.minimizing.minimizer import LIMIT, Checkpoint, Minimizer, Monitor
 from glem.core.tasks.progress import SILENT, Progress
 
 _POWER_STEPS = 8
@@ -16,7 +16,7 @@ _DIVERGED = 1e3
 
 
 @define(eq=False, repr=False, slots=False)
-class GradientDescent(Fitter):
+class GradientDescent(Minimizer):
     """Steps against the gradient, normalized weight by weight, with momentum (GLEM, section 5.1).
 
     ``step(t) = eta * 2 / n_i * sum_k g' D_k h_ik + mu * step(t - 1)``, where n_i is the number of positions k with
@@ -59,7 +59,7 @@ class GradientDescent(Fitter):
         checkpoint: Checkpoint | None = None,
         progress: Progress = SILENT,
     ) -> Self:
-        """Minimize the objective; see :meth:`Fitter.fit`."""
+        """Minimize the objective; see :meth:`Minimizer.fit`."""
         matches = problem.parameter_matches
         # A penalty adds l2 positions to each weight, also to one without a match, which stays 0.
         normalization = np.where(matches > 0, 2 / np.maximum(matches + problem.l2, 1e-30), 0.0)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from glem.core.fitting.fitters import Checkpoint, Monitor
 from glem.core.fitting.least_squares_problem import Errors, Vector, inner
+from glem.core.fitting.minimizing.minimizer import Checkpoint, Monitor
 from glem.core.tasks.progress import SILENT, Progress
 
 _SUFFICIENT = 1e-4

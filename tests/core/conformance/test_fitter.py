@@ -10,11 +10,11 @@ from attrs import evolve
 
 from glem.core.conformance import check_fitter
 from glem.core.errors import BadInputError
-from glem.core.fitting.fitters import FitResult, Fitter
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
+from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import fit_phases
@@ -34,7 +34,7 @@ from tests.core.game.plain_game import COMPILED_LEARNING
     ],
     ids=repr,
 )
-def test_the_built_in_fitters_pass(fitter: Fitter):
+def test_the_built_in_fitters_pass(fitter: Minimizer):
     for seed in (0, 1):
         report = check_fitter(fitter, seed=seed)
         assert report.passed, str(report)
@@ -55,7 +55,7 @@ def test_a_fitter_that_is_cut_short_is_told_how_much_is_left():
     assert "as it is, the fit is called converged (the gradient vanishes) with" in found["convergence"]
 
 
-class Wrapped(Fitter):
+class Wrapped(Minimizer):
     """Fits soundly; those below spoil one thing each."""
 
     def __init__(self, iterations: int = 100) -> None:
@@ -77,12 +77,12 @@ _random = np.random.default_rng(0)
 
 
 def spoils(parameters: Callable[[Any], Any]) -> type[Wrapped]:
-    """Fitter whose weights go through a function."""
+    """Minimizer whose weights go through a function."""
     return type("Spoils", (Wrapped,), {"spoil": lambda self, found, problem: parameters(found)})
 
 
 def retells(result: Callable[[FitResult], Any]) -> type[Wrapped]:
-    """Fitter whose result goes through a function."""
+    """Minimizer whose result goes through a function."""
     return type("Retells", (Wrapped,), {"retell": lambda self, found: result(found)})
 
 

@@ -22,7 +22,7 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.packed import open_packed
-from glem.core.fitting.fitters import FileCheckpoint, FitResult
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult
 from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates

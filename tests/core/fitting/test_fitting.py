@@ -12,10 +12,10 @@ from scipy.optimize import minimize
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.fitting.count_rules import CountRules
-from glem.core.fitting.fitters import FileCheckpoint, Fitter
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint, Minimizer
 from glem.core.fitting.phases import fit_phases
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
 from tests.oracles.fitting import derivative, descent, least_squares, objective, predicted
@@ -121,7 +121,7 @@ def test_tolerance_and_start(small: Small, labels: Any) -> None:
 
 
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
-def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, labels: Any) -> None:
+def test_early_stopping_keeps_the_best_weights(fitter: Minimizer, small: Small, labels: Any) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
     problem = LeastSquares(small.design, labels, held_out=held)
     fitted = copy.copy(fitter).set_params(iterations=400, patience=3).fit(problem)
@@ -136,7 +136,7 @@ def test_early_stopping_keeps_the_best_weights(fitter: Fitter, small: Small, lab
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
 @pytest.mark.parametrize("patience", [2, None])
 def test_a_start_that_no_iteration_betters_is_told(
-    fitter: Fitter, small: Small, labels: Any, patience: int | None
+    fitter: Minimizer, small: Small, labels: Any, patience: int | None
 ) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
     # What is learned from one half is wrong for the other.

@@ -10,8 +10,8 @@ from scipy.optimize import minimize as scipy_minimize
 
 from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.evaluation.result_distribution import log_correctness, result_distribution
-from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood_problem import LikelihoodProblem, PartWeights, phase_basis
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint
 from glem.core.fitting.minimizing.quasi_newton import minimize
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.likelihood_errors import likelihood_errors

@@ -18,8 +18,8 @@ from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
 from glem.core.fitting.discriminants.by_phase import parts_of
-from glem.core.fitting.fitters import FileCheckpoint
 from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint
 from glem.core.fitting.network import NetworkSettings, NetworkTraining, fit_network
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions

@@ -9,7 +9,7 @@ import pytest
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
-from glem.core.fitting.fitters import FileCheckpoint
+from glem.core.fitting.minimizing.minimizer import FileCheckpoint
 from glem.core.tuning.coefficients import Block, block_of
 from glem.core.tuning.fitting import LIKELIHOOD, LOGISTIC, TermSettings, fit_terms
 from glem.core.tuning.terms import Terms

@@ -62,6 +62,16 @@ class FitResult:
         """Whether some iteration was kept: False where the start does best on the held-out positions."""
         return self.best_iteration > 0 or self.iterations == 0 or bool(np.isnan(self.held_out_errors[0]))
 
+    def course(self) -> dict[str, Any]:
+        """Figures of a :class:`~glem.core.fitting.fitters.fitter.Fit`."""
+        return {
+            "training": np.sqrt(self.training_errors),
+            "validation": np.sqrt(self.held_out_errors),
+            "best": self.best_iteration,
+            "reason": self.reason,
+            "improved": self.improved,
+        }
+
     def __str__(self) -> str:
         best = self.best_iteration
         text = (
@@ -187,7 +197,7 @@ class Monitor:
         self.best_iteration = int(state["best_iteration"])
 
 
-class Fitter(abc.ABC):
+class Minimizer(abc.ABC):
     """Base of the fitters, with the manners of scikit-learn's estimators.
 
     Constructors store their arguments unchanged; :meth:`fit` returns the fitter.

@@ -1,0 +1,1 @@
+"""Fitters: classes whose fields are their settings, and which learn an evaluation from positions."""
