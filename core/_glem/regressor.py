@@ -9,6 +9,7 @@ from attrs import evolve
 from numpy.typing import ArrayLike, NDArray
 
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import value_part
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import load_game
 from glem.core.positions.positions import Positions
@@ -90,7 +91,8 @@ class PatternRegressor:
         positions = self._positions(X)
         weight = positions.weight if sample_weight is None else np.asarray(sample_weight, np.float32)
         options = {name: value for name, value in self.get_params().items() if name != "game"}
-        self.evaluation_ = fit(evolve(positions, label=np.asarray(y, np.float32), weight=weight), **options).evaluation  # type: ignore[assignment] # least squares give no other
+        found = fit(evolve(positions, label=np.asarray(y, np.float32), weight=weight), **options).evaluation
+        self.evaluation_ = value_part(found)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float32]:  # noqa: N803

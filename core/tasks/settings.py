@@ -70,7 +70,7 @@ def setting(
 
 
 def settings_of(kind: type[Any]) -> dict[str, tuple[Setting, Any]]:
-    """Settings of an attrs class by name, with their defaults; fields made without :func:`setting` are plain ones."""
+    """Give the settings of an attrs class by name, with their defaults; other fields are settings without bounds."""
     return {
         field.name: (field.metadata.get(_METADATA) or Setting(), field.default)
         for field in attrs.fields(kind)
@@ -79,12 +79,12 @@ def settings_of(kind: type[Any]) -> dict[str, tuple[Setting, Any]]:
 
 
 def text_of(kind: type[Any]) -> str:
-    """What a class is for: its docstring before the first section."""
+    """Say what a class is for: its docstring before the first section."""
     return _SECTION.split(inspect.cleandoc(kind.__doc__ or ""))[0].strip()
 
 
 def texts_of_settings(kind: type[Any]) -> dict[str, str]:
-    """Text of each setting, the first paragraph of what the docstring of the class, or of a base, says of it."""
+    """Give the text of each setting: the first paragraph of what the docstring of the class, or a base, says."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__[:-1]):
         parts = _SECTION.split(inspect.cleandoc(each.__dict__.get("__doc__") or ""))

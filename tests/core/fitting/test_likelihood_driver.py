@@ -164,7 +164,7 @@ def test_the_command_fits_and_writes(terminal: Terminal, file: Path, tmp_path: P
     more = ("--prior", output, "--value-phases", "one", "--on-disk", "-o", second)
     # What the command was called before.
     told = terminal.json("fit", "--method", "likelihood", *common[1:], *more)
-    assert "is called `glem tune` now" in terminal.error
+    assert "is called `glem fit likelihood` now" in terminal.error
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"
     assert not Path(f"{output}.work").exists()

@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +17,10 @@ from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
 from glem.core.fitting.discriminants.by_phase import parts_of
+from glem.core.fitting.fitters.by_layer import Network
 from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint
-from glem.core.fitting.network import NetworkSettings, NetworkTraining, fit_network
+from glem.core.fitting.network import NetworkTraining, fit_network
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT
@@ -50,15 +50,14 @@ def positions() -> Positions:
 
 
 def fitted(positions: Positions, passes: int = 6, undecided: bool = False, **how: object) -> NetworkTraining:
-    settings = NetworkSettings(hidden=8, passes=passes, seed=3, undecided=undecided)
-    return fit_network(parts_of(positions), CHESS, settings, **how)  # type: ignore[arg-type]
+    return fit_network(parts_of(positions), CHESS, hidden=8, passes=passes, seed=3, undecided=undecided, **how)  # type: ignore[arg-type]
 
 
 def test_gradients_are_those_of_differences(positions: Positions) -> None:
     some = evolve(positions, weight=np.linspace(0.5, 2, len(positions))).select(slice(0, 200))
     start = random_network(CHESS, 3)
     assert start.network is not None
-    rows = fits._Rows(parts_of(some), CHESS, 0.0, NetworkSettings(), SILENT)
+    rows = fits._Rows(parts_of(some), CHESS, 0.0, False, 0, SILENT)
     layer = fits._Layer(rows, start.network, start.bias, 2)
     everything = np.arange(len(some))
     layer.error(everything, learns=True)
@@ -78,8 +77,7 @@ def test_gradients_are_those_of_differences(positions: Positions) -> None:
 
 
 def test_material_is_learned(positions: Positions) -> None:
-    settings = NetworkSettings(hidden=16, passes=200)
-    training = fit_network(parts_of(positions), CHESS, settings, held_out=0.2)
+    training = fit_network(parts_of(positions), CHESS, hidden=16, passes=200, held_out=0.2)
     (result,) = training.results
     assert result.held_out_errors[-1] < 0.2 * result.held_out_errors[0]
     held = positions.select(positions.held_out_mask(0.2, 0))
@@ -135,31 +133,28 @@ def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monk
 
 def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions, tmp_path: Path) -> None:
     path = tmp_path / "layer.npz"
-    first = fit(positions, method="network", hidden=8, iterations=3, output=path)
+    first = fit(positions, Network(hidden=8, passes=3), output=path).evaluation
+    assert isinstance(first, LinearEvaluation)
     assert [each.name for each in tmp_path.iterdir()] == ["layer.npz"]
     loaded = LinearEvaluation.load(path)
     assert loaded.link == LOGISTIC
-    assert (
-        loaded.provenance["fitter"] == "NetworkSettings(hidden=8, passes=3, seed=0, undecided=False, prior_share=0.0)"
-    )
-    told: list[Any] = []
+    assert loaded.provenance["fitter"].startswith("Network(hidden=8, passes=3, undecided=False, prior='none', ")
     before = np.mean((first.predict(positions) - (1 + positions.label) / 2)[~positions.held_out_mask(0.05, 0)] ** 2)
     for hidden in (8, 11):
-        fit(positions, method="network", hidden=hidden, iterations=3, prior=str(path), observe=told.append)
-        np.testing.assert_allclose(told[-1].results[0].training_errors[0], before, rtol=1e-4)
-    shares = [
-        fit(
-            positions, prior_share=share, prior=str(path), observe=told.append, method="network", hidden=8, iterations=3
-        )
-        for share in (0, 0.25, 1)
-    ]
-    layers = [each.network.arrays if each.network is not None else () for each in (first, *shares)]
+        course = fit(positions, Network(hidden=hidden, passes=3, prior=str(path))).course[0]
+        assert course is not None
+        np.testing.assert_allclose(course["training"][0] ** 2, before, rtol=1e-4)
+    fits = [fit(positions, "network", prior_share=share, prior=path, hidden=8, passes=3) for share in (0, 0.25, 1)]
+    shares = [each.evaluation for each in fits]
+    layers = [each.network.arrays for each in (first, *shares)]
     for began, whole, mixed, kept in zip(*layers, strict=True):
         np.testing.assert_allclose(kept, began, atol=1e-6)
         np.testing.assert_allclose(mixed, 0.25 * began + 0.75 * whole, atol=1e-5)
-    assert told[-1].results[0].held_out_errors[-1] == pytest.approx(told[-1].results[0].held_out_errors[0])
+    course = fits[-1].course[0]
+    assert course is not None
+    assert course["validation"][-1] == pytest.approx(course["validation"][0])
     grown = [
-        fit(positions, prior_share=share, prior=str(path), method="network", hidden=11, iterations=3).network
+        fit(positions, "network", prior_share=share, prior=path, hidden=11, passes=3).evaluation.network
         for share in (0, 0.25)
     ]
     assert grown[0] is not None
@@ -168,17 +163,15 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     further = [layer.output.reshape(-1, 2, 11)[..., 8:] for layer in grown if layer is not None]
     np.testing.assert_allclose(further[1], 0.75 * further[0], atol=1e-6)
     with pytest.raises(BadInputError, match="there is no prior to have a share"):
-        fit(positions, method="network", hidden=8, prior_share=0.5)
+        fit(positions, "network", hidden=8, prior_share=0.5)
     with pytest.raises(BadInputError, match="is 2, expected a number of at least 0 and at most 1"):
-        NetworkSettings(prior_share=2)
-    with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by --method network"):
+        Network(prior_share=2)
+    with pytest.raises(BadInputError, match="a prior with a hidden layer is fitted by the fitter network"):
         fit(positions, prior=str(path))
-    with pytest.raises(BadInputError, match="fitted by --method network"):
-        fit(positions, hidden=9)
     with pytest.raises(BadInputError, match="no evaluation by a hidden layer of at most 7 units alone"):
-        fit(positions, method="network", hidden=7, prior=str(path))
-    with pytest.raises(BadInputError, match="knows no terms beside its hidden layer"):
-        fit(positions, method="network", link="logistic")
+        fit(positions, "network", hidden=7, prior=path)
+    with pytest.raises(BadInputError, match="Network has no setting 'link'"):
+        fit(positions, "network", link="logistic")
 
 
 def test_errors_are_those_of_whole_winning_chances(positions: Positions, tmp_path: Path, terminal: Terminal) -> None:
@@ -197,11 +190,11 @@ def test_errors_are_those_of_whole_winning_chances(positions: Positions, tmp_pat
 def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
     with pytest.raises(BadInputError, match="learn expected results; the labels of Othello are scores"):
         othello = load_learning("othello")
-        fit_network(parts_of(some_positions(othello.game, 5)), othello, NetworkSettings())
+        fit_network(parts_of(some_positions(othello.game, 5)), othello)
     with pytest.raises(BadInputError, match="there are no positions to fit"):
         fitted(positions.select(slice(0, 0)))
     with pytest.raises(BadInputError, match="hidden is 0, expected a whole number of at least 1 and at most 4,096"):
-        NetworkSettings(hidden=0)
+        Network(hidden=0)
 
 
 def test_the_likelihood_fits_a_scale_and_a_drawishness_to_a_layer(positions: Positions) -> None:

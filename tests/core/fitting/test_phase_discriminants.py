@@ -91,11 +91,9 @@ def test_phases_without_games_of_both_kinds_take_the_nearest_weights(learning: L
 
 
 def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_path: Path) -> None:
-    told: list[object] = []
     path = tmp_path / "chances.npz"
-    fitted = fit(positions, method="logistic", baseline="mobility", output=path, observe=told.append)
-    (observed,) = told
-    assert isinstance(observed, PhaseDiscriminants)
+    fitted = fit(positions, "logistic", baseline="mobility", output=path).evaluation
+    assert isinstance(fitted, LinearEvaluation)
     loaded = LinearEvaluation.load(path)
     np.testing.assert_array_equal(loaded.predict(positions.positions), fitted.predict(positions.positions))
     assert loaded.provenance["fitter"] == "logistic"
@@ -112,13 +110,13 @@ def test_files_of_positions_give_what_positions_in_memory_give(
     half = np.arange(len(positions)) < 17_000
     for file, chosen in zip(files, (half, ~half), strict=True):
         write_positions(file, positions.select(chosen))
-    how: dict[str, Any] = {"method": "quadratic", "baseline": "mobility", "patterns": "logistello-1995"}
-    streamed, whole = fit(files, **how), fit(positions, **how)
+    how: dict[str, Any] = {"fitter": "quadratic", "baseline": "mobility", "patterns": "logistello-1995"}
+    streamed, whole = fit(files, **how).evaluation, fit(positions, **how).evaluation
     for one, other in zip(streamed.parts()[1].values(), whole.parts()[1].values(), strict=True):
         np.testing.assert_array_equal(one, other)
     assert streamed.provenance["positions"].startswith("40,000 from ")
-    found = fit(files, held_out=0, iterations=2, patterns="none")
-    np.testing.assert_allclose(found.weights, fit(positions, held_out=0, iterations=2, patterns="none").weights)
+    found, other = (fit(given, held_out=0, iterations=2, patterns="none").evaluation for given in (files, positions))
+    np.testing.assert_allclose(found.weights, other.weights)
 
 
 def test_merged_positions_get_a_warning(learning: Learning, positions: Positions) -> None:
@@ -132,10 +130,10 @@ def test_merged_positions_get_a_warning(learning: Learning, positions: Positions
     "more", [{"l2": 1.0}, {"prior": "default"}, {"link": "sigmoid"}, {"held_out": 0.5}, {"iterations": 3}]
 )
 def test_it_refuses_what_it_does_without(positions: Positions, more: dict[str, Any]) -> None:
-    with pytest.raises(BadInputError, match="--method fisher knows results, patterns and linear features"):
-        fit(positions, method="fisher", **more)
+    with pytest.raises(BadInputError, match=f"Fisher has no setting '{next(iter(more))}'"):
+        fit(positions, "fisher", **more)
     with pytest.raises(BadInputError, match="there are none"):
-        fit(positions, method="fisher", linear=False)
+        fit(positions, "fisher", linear=False)
 
 
 def test_tables_are_the_shares_of_wins_of_phase_and_neighbours(learning: Learning, positions: Positions) -> None:
