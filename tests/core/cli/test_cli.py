@@ -281,6 +281,59 @@ def test_patterns_of_a_file_and_other_phases_are_fitted(
     assert "patterns.txt:1: pattern 'corner': othello has no feature 'a9'" in error
 
 
+_OWN = '''
+"""A fitter of the user's."""
+
+import attrs
+import numpy as np
+
+import glem
+from glem.core.evaluation.linear import LinearEvaluation
+
+
+@attrs.define(frozen=True, slots=False)
+class Level(glem.Fitter):
+    """Fit a constant.
+
+    Parameters
+    ----------
+    shift
+        What is added to it.
+    """
+
+    name = "level"
+
+    shift: float = glem.setting(0.0, least=-9.0, most=9.0)
+
+    def fit(self, data, learning, run):
+        level = np.full(len(learning.phases), data.label.mean() + self.shift, np.float32)
+        return glem.Fit(LinearEvaluation(learning, level))
+'''
+
+
+def test_a_fitter_of_the_users_has_its_own_options(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
+    file, path = tmp_path / "own_fitters.py", tmp_path / "level.npz"
+    file.write_text(_OWN, encoding="utf-8")
+    command = ("fit", f"{file}:Level", positions, "-o", path)
+    assert "wrote" in terminal(*command, "--shift", "2.5")
+    found = LinearEvaluation.load(path)
+    assert found.bias == pytest.approx(read_positions(positions).label.mean() + 2.5, rel=1e-5)
+    assert found.provenance["fitter"] == "Level(shift=2.5)"
+    assert " from " in found.provenance["positions"]
+    assert "What is added to it." in terminal("fit", f"{file}:Level", "--help")
+    assert "--shift" in terminal.fails(*command, "--shift", "10")
+    assert "No such option: --l2" in terminal.fails(*command, "--l2", "1")
+    assert "has no 'Ridge'" in terminal.fails("fit", f"{file}:Ridge", positions, "-o", path)
+
+
+def test_the_old_names_of_fitters_work_with_a_notice(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.npz", tmp_path / "new.npz"
+    terminal("fit", positions, "--method=fisher", "--baseline", "mobility", "-o", old)
+    assert "`--method fisher` is called `glem fit fisher` now" in terminal.error
+    terminal("fit", "fisher", positions, "--baseline", "mobility", "-o", new)
+    assert old.read_bytes() == new.read_bytes()
+
+
 @pytest.mark.parametrize("link", ["sigmoid", "logistic"])
 def test_other_links_and_methods_are_fitted(
     terminal: Terminal, positions: Path, model: Path, tmp_path: Path, link: str
