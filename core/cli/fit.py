@@ -27,13 +27,18 @@ class _Fit(options.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         words = _without_method(list(args))
-        if not words or words[0] == _LIKELIHOOD or not is_fitter_name(words[0]):
-            if words[:1] != [_LIKELIHOOD]:
-                return super().make_context(info_name, words, parent, **extra)
-            from glem.core.cli.tune import command as chosen
-        else:
-            chosen = _command_of(load_fitter(words[0]), words[0])
+        chosen = self.chosen(words)
+        if chosen is self:
+            return super().make_context(info_name, words, parent, **extra)
         return chosen.make_context(f"{info_name} {words[0]}", words[1:], parent, **extra)
+
+    def chosen(self, words: list[str]) -> click.Command:
+        """Make the command of the fitter that the first word names; this one where it names none."""
+        if words[:1] == [_LIKELIHOOD]:
+            from glem.core.cli.tune import command
+
+            return command
+        return _command_of(load_fitter(words[0]), words[0]) if words and is_fitter_name(words[0]) else self
 
 
 def _without_method(words: list[str]) -> list[str]:
@@ -56,7 +61,7 @@ def _command_of(kind: type[Fitter], name: str) -> options.Command:
     @options.command(
         name,
         f"fit {name} positions.parquet -o model.npz",
-        cls=_Fit if kind is LeastSquares else options.Command,
+        cls=_Fit if name == "fit" else options.Command,
         help=f"{text_of(kind)}\n{_LATER}",
     )
     @options.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=options.INPUT)
@@ -94,7 +99,6 @@ def _whole() -> options.Command:
     made.examples = (
         "fit positions.parquet -o model.npz",
         "fit network positions.parquet --hidden 64 -o layer.npz",
-        "fit my_fitters.py:Ridge positions.parquet --penalty 3 -o ridge.npz",
     )
     made.epilog = "\n".join(["\b", "Examples:", *(f"  glem {example}" for example in made.examples)])
     return made

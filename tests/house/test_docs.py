@@ -16,6 +16,7 @@ import click
 import pytest
 
 from glem.core.cli import command_group
+from glem.core.cli.fit import _Fit
 from glem.core.conformance.new_game import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
@@ -144,6 +145,8 @@ def test_commands_in_the_page_exist(page: Path) -> None:
             if arguments[0] == "--trust":
                 del arguments[:2]
             command = command.get_command(context, arguments.pop(0))
+        if isinstance(command, _Fit):
+            command = command.chosen(arguments)
         assert command is not None, f"{page_name(page)}: there is no command {shlex.join(words)!r}"
         known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         used = {word.split("=")[0] for word in arguments if re.match(r"--?[a-z]", word)}

@@ -19,7 +19,9 @@ def described(kind: type[Any]) -> Callable[[F], F]:
 def _option(name: str, known: Setting, default: Any, text: str) -> Callable[[Any], Any]:
     written = f"--{name.replace('_', '-')}"
     names = known.names or ((f"{written}/--no-{written[2:]}",) if default is True else (written,))
-    more: dict[str, Any] = {"default": default, "help": text, "was": known.was}
+    more: dict[str, Any] = {"help": text, "was": known.was}
+    if default is not None:
+        more["default"] = default
     if known.metavar is not None:
         more["metavar"] = known.metavar
     if known.words:
@@ -31,6 +33,8 @@ def _option(name: str, known: Setting, default: Any, text: str) -> Callable[[Any
         # The help shows whole bounds without a point.
         bounds = (bound if bound is None or bound % 1 else int(bound) for bound in (known.least, known.most))
         more["type"] = kind(*bounds)
+    elif known.metavar == "FILE":
+        more["type"] = click.Path(dir_okay=False)
     elif isinstance(default, int | float):
         more["type"] = type(default)
     return option(*names, name, **more)
