@@ -1452,7 +1452,7 @@ def tournament(
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> TournamentResult:
-    """Play every player against every other one, from every opening twice, as ``glem tournament`` does.
+    """Play every player against every other one, from every opening twice, as ``glem match`` does.
 
     Parameters
     ----------

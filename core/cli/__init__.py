@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from glem.core.cli.display import add_verbosity, printable_output, tell
+from glem.core.cli.display import add_verbosity, name_document, printable_output, tell
 from glem.core.errors import BadInputError, GlemError, GlemWarning, __version__
 
 _TASKS = {
@@ -32,8 +32,7 @@ _TASKS = {
         "solve": "Exact scores of positions near the end of a game.",
         "play": "Play against an evaluation in the terminal.",
         "engine": "Play in programs that speak a text protocol.",
-        "match": "Play two players against each other.",
-        "tournament": "Play several players against each other.",
+        "match": "Play two players or more against each other.",
         "probcut": "Fit selective search to an evaluation.",
         "perft": "Count the move sequences of a game.",
     },
@@ -60,9 +59,22 @@ _TASKS = {
 
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
+RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("tournament",): ("match",),
+}
+"""First words of command lines that were, and those that do the same now; the old work for one version."""
+
 _RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"experiment", "match", "probcut", "relabel", "spsa", "style", "tournament", "tune"}
+_RESUMING |= {"experiment", "match", "probcut", "relabel", "spsa", "style", "tune"}
 """Commands that continue unfinished work when they are given again."""
+
+
+def _renamed(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Give the old name that a command line begins with, else no text, and the command line as it is written now."""
+    for length in (2, 1):
+        if new := RENAMED_COMMANDS.get(tuple(words[:length])):
+            return " ".join(words[:length]), [*new, *words[length:]]
+    return "", list(words)
 
 
 class _Commands(click.Group):
@@ -77,6 +89,18 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name.replace('-', '_')}").command
         add_verbosity(command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See click's; old names are notices, and still what JSON calls itself by."""
+        was, words = _renamed(args)
+        if was and not ctx.resilient_parsing:
+            name_document(was)
+            if not {"-q", "--quiet"} & set(args):
+                now = " ".join(words[: len(words) - len(args) + len(was.split())])
+                tell(f"glem: notice: `glem {was}` is called `glem {now}` now")
+        return super().resolve_command(ctx, words)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for task, commands in _TASKS.items():
@@ -124,7 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # click takes the end of any file for Ctrl-D at a prompt; glem has no prompts that leave it to click.
         if isinstance(error.__cause__, EOFError):
             raise error.__cause__ from None
-        continues = next((word for word in words if not word.startswith("-")), "") in _RESUMING
+        _, named = _renamed([word for word in words if not word.startswith("-")])
+        continues = bool(_RESUMING.intersection(named[:1]))
         _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
     except click.ClickException as error:
         error.show()

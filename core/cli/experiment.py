@@ -175,7 +175,7 @@ def players(files: options.GameFiles, rule: SelectionRule, report: str | None, *
 )
 @options.files("GAMES...", options.skip_bad)
 @options.evaluations("As for `glem grade`. At least three.")
-@options.file("--ratings", "JSON of `glem tournament --json` with players of the same names (name=...).", required=True)
+@options.file("--ratings", "JSON of `glem match --json` with players of the same names (name=...).", required=True)
 @options.seed
 @options.confidence
 @options.report

@@ -12,8 +12,8 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell_note
+from glem.core.cli.match import adjudicate, openings
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.tournament import adjudicate, openings
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table

@@ -58,7 +58,7 @@ COMMANDS = {
     "train": "train connect_four --generations 3 --positions 300 --depth 1 --solve 6 --pairs 4 --workers 2 -o trained",
     "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
-    "tournament": f"tournament {_LABELLER},depth=2,name=a {_LABELLER},depth=1,name=b {_LABELLER},nodes=300,name=c "
+    "tournament": f"match {_LABELLER},depth=2,name=a {_LABELLER},depth=1,name=b {_LABELLER},nodes=300,name=c "
     "--opening-count 6 --workers 2 -o t.jsonl --json",
     "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",
     "discriminants": "experiment discriminants {data}/results.parquet -o study --held-out 0.3 --opening-count 0 "

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from glem.core.cli import command_group, options
+from glem.core.cli import RENAMED_COMMANDS, command_group, options
 from tests.core.cli.terminal import Terminal
 
 DIFFERENT = {
@@ -127,3 +127,19 @@ def test_a_file_that_is_named_twice_would_count_twice(terminal: Terminal, tmp_pa
     other.symlink_to(games)
     for words in (("fit", games, games), ("positions", games, other)):
         assert terminal.fails(*words, "-o", tmp_path / "out") == f"glem: {words[-1]} is named twice"
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_COMMANDS.items(), ids=" ".join)
+def test_old_names_of_commands_work_with_a_notice(
+    old: tuple[str, ...], new: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    context = click.Context(command_group, info_name="glem")
+    with context:
+        expected = command_group.resolve_command(context, [*new, "word", "--json"])
+        assert capsys.readouterr().err == ""
+        assert command_group.resolve_command(context, [*old, "word", "--json"]) == expected
+        told = capsys.readouterr().err
+        assert told == f"glem: notice: `glem {' '.join(old)}` is called `glem {' '.join(new)}` now\n"
+        assert command_group.resolve_command(context, [*old, "-q"])[1] is expected[1]
+        assert capsys.readouterr().err == ""
+    assert " ".join(old) not in {" ".join((*each.command_path.split()[1:], str(leaf.name))) for each, leaf in leaves()}
