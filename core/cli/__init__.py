@@ -24,8 +24,7 @@ _TASKS = {
         "tune": "Fit an evaluation and its drawishness to the results of games.",
         "spsa": "Tune options of an external engine by grades or by matches.",
         "evaluate": "Error of an evaluation on scored positions, phase by phase.",
-        "compare": "Compare two evaluation files.",
-        "explain": "Show what an evaluation sees in a position.",
+        "show": "Show what is in a file, how two evaluations differ, what one sees in a position.",
     },
     "Search, solve, play": {
         "search": "Search a position.",
@@ -60,6 +59,8 @@ _TASKS = {
 _COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
 
 RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("compare",): ("show",),
+    ("explain",): ("show",),
     ("tournament",): ("match",),
 }
 """First words of command lines that were, and those that do the same now; the old work for one version."""

@@ -41,6 +41,10 @@ openings = options.together(
 adjudicate = options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N")
 
 
+_BARE_PLAYERS = ("default", "strongest", "none", "greedy", "random")
+"""Players of one word; another first word before two players is the name of a game that is not there."""
+
+
 @options.command(
     "match",
     "match GAME name=new,evaluation=model.npz default --limit nodes=9999 --sprt 0,10 -o match.jsonl",
@@ -88,6 +92,8 @@ def command(words: tuple[str, ...], *, record: str | None, **how: Any) -> None:
     outputs = (how["save_openings"], how["transcripts"], None if record is None else f"{record}.openings")
     check_outputs(record, *outputs)
     game_name, players = options.split_game(words)
+    if game_name is None and len(players) > 2 and players[0].isidentifier() and players[0] not in _BARE_PLAYERS:
+        game_name, players = words[0], words[1:]
     limits = None if how["limit"] is None else parse_limits(how["limit"])
     evaluations = [parse_player(text, limits=limits).evaluation for text in players]
     result = tournament(

@@ -143,3 +143,11 @@ def test_old_names_of_commands_work_with_a_notice(
         assert command_group.resolve_command(context, [*old, "-q"])[1] is expected[1]
         assert capsys.readouterr().err == ""
     assert " ".join(old) not in {" ".join((*each.command_path.split()[1:], str(leaf.name))) for each, leaf in leaves()}
+
+
+def test_json_of_an_old_command_keeps_its_schema(terminal: Terminal) -> None:
+    now, was = (terminal.json(*words, "connect_four", 3) for words in (("search", "perft"), ("perft",)))
+    assert [each.pop("schema") for each in (now, was)] == ["glem-search-perft/1", "glem-perft/1"]
+    assert all(each.pop("seconds") > 0 for each in (now, was))
+    assert was == now
+    assert terminal.error.startswith("glem: notice: `glem perft` is called `glem search perft` now\n")

@@ -50,7 +50,7 @@ def test_a_style_is_learned_told_played_and_graded(
     assert style.provenance["names"] == "Taker, Tom"
     assert style.provenance["years"] == "2000-2003"
     assert coefficients_of(style)["material"][0] > 0.15
-    assert "material" in terminal("explain", learned[0], CHESS.format_position(CHESS.initial_position))
+    assert "material" in terminal("show", learned[0], CHESS.format_position(CHESS.initial_position))
     assert "depth 1 (complete)" in terminal("search", "chess", "--evaluation", learned[0], "--depth", "1")
     assert terminal.json("grade", "chess", games, "--evaluation", learned[0])
 

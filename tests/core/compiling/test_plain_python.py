@@ -100,7 +100,7 @@ def test_every_command_runs_on_plain_rules(tmp_path: Path, monkeypatch: pytest.M
             run("positions", *games, "--game", name, "-o", "positions.parquet", "--merge"),
             run("fit", "positions.parquet", "-o", "model.npz", "--validation", "0", "--jobs", "1"),
             run("evaluate", "model.npz", "positions.parquet"),
-            run("explain", "model.npz", "3+2"),
+            run("show", "model.npz", "3+2"),
             run("search", name, "--evaluation", "model.npz", "--depth", "5"),
             run("label", *games, "--game", name, "-o", "labels.parquet", "--by", labeller, "--sampled", "2", "--even",
                 "1", *alone),

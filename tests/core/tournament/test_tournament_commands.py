@@ -161,7 +161,7 @@ def test_openings_are_planned_as_those_of_generated_games(
             "of 1 ply before the end of the game, 2 are wanted",
         ),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
-        (("match", "go", *QUICK[1:]), "name the game as the first argument"),
+        (("match", "go", *QUICK[1:]), "no game 'go'"),
         (("match", "othello", "random"), "two players or more"),
     ],
 )

@@ -1,0 +1,200 @@
+"""What a file that glem wrote says of itself: its kind and game, how much it holds, and where it came from.
+
+Headers are read and nothing is unpacked, so files of any size are shown at once, those of a game that is not installed
+too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import Factory, define
+
+from glem.core.errors import BadInputError, check_regular, reading
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.provenance import FITTED_FILES
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.files.archives import read_contents
+from glem.core.files.json_values import parse_json, read_json, shortened
+from glem.core.files.packed import line_blocks
+from glem.core.positions.files import read_header
+from glem.core.positions.game_lines import game_in_header
+from glem.core.positions.reading import head_of, is_position_file
+from glem.core.tasks.counts import counted
+
+_KIND = "glem "
+_PARTS = ("value", "drawishness")
+_TOLD_ELSEWHERE = ("format", "version", "sha256", "schema", "glem", "game", "provenance")
+_MOST_NAMES, _MOST_FILES = 8, 12
+_LINES = 1 << 14
+
+
+@define(frozen=True)
+class Contents:
+    """What a file says of itself.
+
+    Parameters
+    ----------
+    kind
+        ``evaluation``, ``positions``, ``tournament`` and so on.
+    game
+        The game's name; None where the file has none.
+    facts
+        Counts and settings by name, JSON values.
+    terms
+        What an evaluation adds up: the kind of term, their number, that of their weights in all phases, perhaps names.
+    provenance
+        Where it came from: names and texts.
+    """
+
+    kind: str
+    game: str | None
+    facts: dict[str, Any]
+    terms: list[dict[str, Any]] = Factory(list)
+    provenance: dict[str, str] = Factory(dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as JSON values."""
+        made = {name: text for name, text in self.provenance.items() if name != FITTED_FILES}
+        files = [{"name": name, "digest": digest} for name, digest in self._files()]
+        terms = {"terms": self.terms} if self.terms else {}
+        return {"kind": self.kind, "game": self.game, **self.facts, **terms, "provenance": made, "files": files}
+
+    def told(self) -> Iterator[str]:
+        """Give lines for a person."""
+        yield self.kind if self.game is None else f"{self.kind} of {self.game}"
+        terms = {
+            term["kind"]: f"{term['count']:,} with {counted(term['weights'], 'weight')}"
+            + (f": {_text(term['names'])}" if "names" in term else "")
+            for term in self.terms
+        }
+        made = [(name, text) for name, text in self.provenance.items() if name != FITTED_FILES]
+        files = self._files()
+        for title, rows in (
+            ("", [*self.facts.items(), *terms.items()]),
+            ("Where it came from", made),
+            ("Fitted to", files[:_MOST_FILES]),
+        ):
+            if rows:
+                yield f"\n{title}".removesuffix("\n")
+                width = max(len(name) for name, _ in rows)
+                yield from (f"  {name:<{width}}  {_text(value)}" for name, value in rows)
+        if files[_MOST_FILES:]:
+            yield f"  and {len(files) - _MOST_FILES:,} more files, which --json lists"
+
+    def _files(self) -> list[tuple[str, str]]:
+        """Names and digests of the files that an evaluation was fitted to."""
+        lines = (line.partition(" ") for line in self.provenance.get(FITTED_FILES, "").splitlines())
+        return [(name, digest) for digest, _, name in lines]
+
+
+def contents_of_file(path: str) -> Contents:
+    """Find out what a file holds.
+
+    Raises
+    ------
+    BadInputError
+        The file is missing or damaged, or glem did not write it; the text names it.
+    """
+    check_regular(path)
+    if not Path(path).is_file():
+        raise BadInputError(f"{path}: no such file")
+    if is_position_file(path):
+        found = read_header(path)
+        facts = {"positions": found.count, "labels": found.label_kind, "scores": list(found.score_bounds)}
+        return Contents("positions", found.game, {**facts, "sources": list(found.sources)})
+    head = head_of(path)
+    if head.startswith(b"PK"):
+        header, shapes = read_contents(path)
+        with reading(path, header["format"]):
+            return _archive(header, shapes)
+    game = game_in_header(head)
+    if game is not None:
+        return Contents("games", game, {"games": _count_games(path)})
+    if head.startswith(b"{"):
+        return _json_contents(path)
+    raise BadInputError(f"{path}: not written by glem; `glem positions` reads game records and positions of others")
+
+
+def contents_of_evaluation(evaluation: LinearEvaluation | ResultEvaluation) -> Contents:
+    """Find out what an evaluation that comes with a game holds."""
+    if not isinstance(evaluation, ResultEvaluation):
+        header, arrays = evaluation.parts()
+        return _archive({"format": f"{_KIND}evaluation", **header}, {name: own.shape for name, own in arrays.items()})
+    header, shapes = {"scale": evaluation.scale, "provenance": evaluation.provenance}, dict[str, tuple[int, ...]]()
+    for part in _PARTS:
+        header[part], arrays = getattr(evaluation, part).parts()
+        shapes |= {f"{part}_{name}": own.shape for name, own in arrays.items()}
+    return _archive({"format": f"{_KIND}result evaluation", "game": evaluation.game.name, **header}, shapes)
+
+
+def _archive(header: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Contents:
+    facts, terms = _facts(header), []
+    if _PARTS[0] in header or "linear" in header:
+        parts = [(f"{name}_", header[name]) for name in _PARTS if name in header] or [("", header)]
+        first = parts[0][1]
+        own = {name: (first | header)[name] for name in ("scale", "feature_set") if name in first | header}
+        facts = {**own, "phases": first["phases"], "features": len(first["features"]), "link": first["link"]["name"]}
+        terms = [term for prefix, part in parts for term in _terms(part, shapes, prefix)]
+    else:
+        facts |= {name: " x ".join(map(str, shape)) for name, shape in shapes.items()}
+    provenance = {str(name): str(text) for name, text in header.get("provenance", {}).items()}
+    return Contents(header["format"].removeprefix(_KIND), header.get("game"), facts, terms, provenance)
+
+
+def _terms(header: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], prefix: str) -> Iterator[dict[str, Any]]:
+    def weights(*names: str) -> int:
+        return sum(math.prod(shapes[prefix + name]) for name in names if prefix + name in shapes)
+
+    mined, hidden = (shapes.get(prefix + name, (0,))[0] for name in ("configuration_match_counts", "hidden_bias"))
+    patterns, linear = list(header["patterns"] or ()), header["linear"]
+    for kind, count, size, names in (
+        ("patterns", len(patterns), weights("pattern_weights"), patterns),
+        ("configurations", mined, weights("configuration_weights"), None),
+        ("linear features", len(linear), weights("linear_weights"), linear),
+        ("squares and products", len(patterns) + len(linear), weights("slopes", "squares"), None),
+        ("hidden units", hidden, weights("hidden_weights", "hidden_bias", "hidden_output"), None),
+    ):
+        if size:
+            term = {"kind": prefix.replace("_", ": ") + kind, "count": count, "weights": size}
+            yield term if names is None else {**term, "names": names}
+
+
+def _facts(header: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in header.items() if name not in _TOLD_ELSEWHERE}
+
+
+def _count_games(path: str) -> int:
+    texts = (block.text(line) for block in line_blocks(path, lines=_LINES) for line in range(len(block.starts)))
+    return sum(1 for text in texts if text and not text.startswith("#"))
+
+
+def _json_contents(path: str) -> Contents:
+    """Describe a journal, whose first line has its settings, or another object."""
+    with reading(path, "file of glem"), Path(path).open("rb") as file:
+        try:
+            header = parse_json(file.readline())
+            lines = sum(1 for line in file if line.endswith(b"\n"))
+        except ValueError:
+            header, lines = None, 0
+    if isinstance(header, dict) and isinstance(header.get("settings"), dict):
+        settings = header["settings"]
+        kind = str(header.get("format")).removeprefix(_KIND)
+        return Contents(kind, settings.get("game"), {"entries": lines, **_facts(settings)})
+    found = read_json(path, "file of glem")
+    with reading(path, "file of glem"):
+        kind = found.get("glem") or found["schema"].partition("/")[0]
+        return Contents(f"{kind}", found.get("game"), _facts(found))
+
+
+def _text(value: Any) -> str:
+    """Write a JSON value in a cell: the first of many, and how many they are."""
+    if isinstance(value, list | tuple) and value and all(isinstance(each, str) for each in value):
+        more = f" and {len(value) - _MOST_NAMES:,} more" if len(value) > _MOST_NAMES else ""
+        return ", ".join(value[:_MOST_NAMES]) + more
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return value if isinstance(value, str) else shortened(value)
