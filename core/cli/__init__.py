@@ -45,8 +45,8 @@ _TASKS = {
         "grade": "Grade evaluations by how well they predict the results of games.",
         "calibrate": "Fit what an evaluation's values mean for the results of games.",
         "learn": "Try changes to an evaluation, one after the other, by grading on games.",
-        "style": "Learn players' styles from their games, and tell whose moves some are.",
-        "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
+        "style": "Learn players' styles from their games, compare them, say who played.",
+        "experiment": "Repeat the papers' experiments: on grades, discriminants and styles.",
     },
     "Add a game": {
         "games": "List the installed games.",
@@ -61,6 +61,7 @@ _COMMANDS = {name: text for commands in _TASKS.values() for name, text in comman
 RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("compare",): ("show",),
     ("explain",): ("show",),
+    ("style", "experiment"): ("experiment", "styles"),
     ("tournament",): ("match",),
 }
 """First words of command lines that were, and those that do the same now; the old work for one version."""

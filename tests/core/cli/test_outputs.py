@@ -46,7 +46,7 @@ COMMANDS = [
     "style learn othello OTHER --of-player a --among IN -o found.npz --report OUT",
     "style compare IN OTHER --report OUT",
     "style compare OTHER OTHER --positions IN --report OUT",
-    "style experiment othello IN --of-player a --of-player b -o found --report OUT",
+    "experiment styles othello IN --of-player a --of-player b -o found --report OUT",
     "match IN,depth=1 random -o OUT",
     "match random random --game othello --openings IN --save-openings OUT",
     "match random random --game othello -o r.jsonl --openings IN --transcripts OUT",
@@ -159,7 +159,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "grade --scores",
         "calibrate --scores",
     }
-    folders |= {"experiment discriminants -o", "style experiment -o", "calibrate --scores", "spsa -o"}
+    folders |= {"experiment discriminants -o", "experiment styles -o", "calibrate --scores", "spsa -o"}
     read = {
         "fit --configurations",
         "tune --configurations",
