@@ -129,7 +129,7 @@ def position_of(game: Game, position: Any = None) -> Any:
 def register(game: Game, learning: Learning | None = None) -> None:
     """Let this process know a game of your own, as if a package had installed it; call it again after a change.
 
-    Worker processes do not know it: for them, and for the commands, write a package (``glem new-game``).
+    Worker processes do not know it: for them, and for the commands, write a package (``glem games new``).
 
     Raises
     ------

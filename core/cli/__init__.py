@@ -1,5 +1,7 @@
 """The ``glem`` command. Each command lives in a module of its own, imported only when it is called."""
 
+from __future__ import annotations
+
 import contextlib
 import importlib
 import os
@@ -7,12 +9,15 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from glem.core.cli.display import add_verbosity, name_document, printable_output, tell
 from glem.core.errors import BadInputError, GlemError, GlemWarning, __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _TASKS = {
     "Learn from games and positions": {
@@ -27,13 +32,12 @@ _TASKS = {
         "show": "Show what is in a file, how two evaluations differ, what one sees in a position.",
     },
     "Search, solve, play": {
-        "search": "Search a position.",
+        "search": "Search a position; count move sequences.",
         "solve": "Exact scores of positions near the end of a game.",
         "play": "Play against an evaluation in the terminal.",
         "engine": "Play in programs that speak a text protocol.",
         "match": "Play two players or more against each other.",
         "probcut": "Fit selective search to an evaluation.",
-        "perft": "Count the move sequences of a game.",
     },
     "Make positions to learn from": {
         "generate": "Let players play among themselves, as material to learn from.",
@@ -49,22 +53,31 @@ _TASKS = {
         "experiment": "Repeat the papers' experiments: on grades, discriminants and styles.",
     },
     "Add a game": {
-        "games": "List the installed games.",
-        "new-game": "Write a package for a game of your own.",
+        "games": "List the installed games; begin one of your own.",
         "check": "Run the conformance suite on a game.",
     },
 }
 """Commands by what people do with them, and what ``glem --help`` says of each."""
 
-_COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
+_SEE_ALSO = {
+    "games new": "writes a package for a game of your own",
+    "search perft": "counts the move sequences of a game",
+}
+"""Commands of two words, rarer uses of their first word with options of their own, and what its help says of them."""
+
+_COMMANDS = [name for commands in _TASKS.values() for name in commands] + list(_SEE_ALSO)
 
 RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("compare",): ("show",),
     ("explain",): ("show",),
+    ("new-game",): ("games", "new"),
+    ("perft",): ("search", "perft"),
     ("style", "experiment"): ("experiment", "styles"),
     ("tournament",): ("match",),
 }
 """First words of command lines that were, and those that do the same now; the old work for one version."""
+
+_ALSO = "See also: "
 
 _RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
 _RESUMING |= {"experiment", "match", "probcut", "relabel", "spsa", "style", "tune"}
@@ -88,8 +101,12 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name.replace('-', '_')}").command
+        module = re.sub("[- ]", "_", cmd_name)
+        command: click.Command = importlib.import_module(f"glem.core.cli.{module}").command
         add_verbosity(command)
+        also = [f"`glem {name}` {text}" for name, text in _SEE_ALSO.items() if name.startswith(f"{cmd_name} ")]
+        if also and _ALSO not in (command.epilog or ""):
+            command.epilog = f"{command.epilog or ''}\n\n{_ALSO}{'; '.join(also)}."
         return command
 
     def resolve_command(
@@ -102,7 +119,14 @@ class _Commands(click.Group):
             if not {"-q", "--quiet"} & set(args):
                 now = " ".join(words[: len(words) - len(args) + len(was.split())])
                 tell(f"glem: notice: `glem {was}` is called `glem {now}` now")
+        two = " ".join(words[:2])
+        if two in _SEE_ALSO:
+            return two, self.get_command(ctx, two), words[2:]
         return super().resolve_command(ctx, words)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """See click's; a command of two words is no one word."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for task, commands in _TASKS.items():

@@ -67,10 +67,10 @@ COMMANDS = {
     "evaluation=material --evaluation name=b,evaluation=none --evaluation name=c,evaluation=default --report s.html "
     "--json",
     "players": "experiment players chess {data}/players.pgn --fewest 50 --skip-moves 2 --report p.html --json",
-    "experiment styles": f"experiment styles {{data}}/small.pgn --of-player Taker --of-player Pusher {_FEW} --plies 2-69 "
-    "--training-games 30 --repetitions 8 --controls 2 --workers 2 -o two --report t.html --json",
-    "experiment styles of many": f"experiment styles {{data}}/small.pgn --of-player Taker --of-player Pusher --of-player "
-    f"Third {_FEW} --test-games 15 -o many --json",
+    "experiment styles": f"experiment styles {{data}}/small.pgn --of-player Taker --of-player Pusher {_FEW} "
+    "--plies 2-69 --training-games 30 --repetitions 8 --controls 2 --workers 2 -o two --report t.html --json",
+    "experiment styles of many": "experiment styles {data}/small.pgn --of-player Taker --of-player Pusher "
+    f"--of-player Third {_FEW} --test-games 15 -o many --json",
     "style classify": "style classify {data}/small.pgn --style {data}/taker.npz --style {data}/pusher.npz --json",
 }
 _ENGINE = """

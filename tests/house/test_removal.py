@@ -130,7 +130,7 @@ def test_other_games_are_listed_checked_and_learned_without_a_game(
     name = min(others(game), key=lambda other: load_game(other).max_plies)
     commands = [
         ["games", "--json"],
-        *(["perft", other, "3", "--plain"] for other in others(game)),
+        *(["search", "perft", other, "3", "--plain"] for other in others(game)),
         ["check", name, "--plain", "--games", "1", "--only", "learning"],
         ["generate", name, "--player", "random", "--games", "3", "--workers", "1", "-o", "games"],
         ["positions", "games/games-000000.games", "--game", name, "-o", "positions.parquet"],

@@ -52,7 +52,8 @@ def model(positions: Path) -> Path:
 def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> None:
     printed = terminal("--help")
     for name in command_group.list_commands(click.Context(command_group)):
-        assert f"  {name} " in printed
+        first, *second = name.split()
+        assert f"`glem {name}` " in " ".join(terminal(first, "--help").split()) if second else f"  {name} " in printed
     assert "--help" in terminal("fit", "--help")
     assert terminal("--version").endswith(f" {glem.__version__}\n")
     assert "No such command" in terminal("discovr", status=2)
@@ -60,7 +61,7 @@ def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> N
 
 def test_no_threads_for_numba_is_one_line(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "0")
-    told = terminal("perft", "connect_four", 1, status=2)
+    told = terminal("search", "perft", "connect_four", 1, status=2)
     assert told == "glem: NUMBA_NUM_THREADS is 0: numba needs 1 or more; unset it, glem does not use it\n"
 
 
@@ -345,7 +346,7 @@ def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model
     assert "configurations without weights" in terminal.fails("show", configurations, "start")
     assert "missing.npz" in terminal.fails("show", model, tmp_path / "missing.npz")
     assert "needs patterns" in terminal.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
-    assert "no game 'go'" in terminal.fails("perft", "go", "3")
+    assert "no game 'go'" in terminal.fails("search", "perft", "go", "3")
     assert "no game 'go'" in terminal.fails("demo", "go", "-o", folder)
     full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
     assert "the game is over, with the score +0" in terminal.fails("show", "connect_four", "default", full)
@@ -368,9 +369,9 @@ def test_the_end_of_a_file_is_no_interruption(terminal: Terminal, monkeypatch: p
     def read(*_: Any, **__: Any) -> None:
         raise EOFError("No data left in file")
 
-    monkeypatch.setattr("glem.core.cli.perft.command.callback", read)
+    monkeypatch.setattr("glem.core.cli.search_perft.command.callback", read)
     with pytest.raises(EOFError, match="No data left"):
-        terminal("perft", "connect_four", 1)
+        terminal("search", "perft", "connect_four", 1)
 
 
 def test_demo_is_a_discovery_with_its_files(terminal: Terminal, tmp_path: Path, discovered: dict[str, Any]) -> None:

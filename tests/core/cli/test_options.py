@@ -68,7 +68,7 @@ def parsed(context: click.Context, command: click.Command, words: list[str]) -> 
 def example_words(context: click.Context, command: click.Command) -> list[list[str]]:
     """Words behind the command's name of each of its examples, with a game in place of GAME."""
     assert isinstance(command, options.Command)
-    path = [*context.command_path.split()[1:], command.name]
+    path = [*context.command_path.split()[1:], *str(command.name).split()]
     words = [shlex.split(example.replace("GAME", "connect_four")) for example in command.examples]
     assert all(each[: len(path)] == path for each in words)
     return [each[len(path) :] for each in words]

@@ -154,7 +154,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "discover -o",
         "demo -o",
         "generate -o",
-        "new-game -o",
+        "games new -o",
         "train -o",
         "grade --scores",
         "calibrate --scores",

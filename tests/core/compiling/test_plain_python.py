@@ -94,7 +94,7 @@ def test_every_command_runs_on_plain_rules(tmp_path: Path, monkeypatch: pytest.M
         games = [f"games/games-{number:06d}.games" for number in range(2)]
         labeller = "model.npz,depth=3"
         found[name] = [
-            run("perft", name, "5"),
+            run("search", "perft", name, "5"),
             run("generate", name, "-o", "games", "--games", "40", "--games-per-file", "20", "--player", "random",
                 "--openings", "random:1-2", *alone),
             run("positions", *games, "--game", name, "-o", "positions.parquet", "--merge"),

@@ -135,7 +135,7 @@ def test_an_engine_is_told_moves_as_people_write_them():
 
 
 def test_people_see_san_and_a_board(terminal: Terminal):
-    counted = terminal("perft", "chess", "2", "--divide", "--plain")
+    counted = terminal("search", "perft", "chess", "2", "--divide", "--plain")
     assert "\nNf3: 20\n" in counted
     assert "400 leaves" in counted
     drawing = draw_position(CHESS, INITIAL_POSITION)
