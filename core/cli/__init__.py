@@ -41,8 +41,7 @@ _TASKS = {
     },
     "Make positions to learn from": {
         "generate": "Let players play among themselves, as material to learn from.",
-        "label": "Label positions by search and solver.",
-        "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
+        "label": "Label positions: by search and solver, or by the results of all games.",
         "train": "Train an evaluation from the rules of a game, generation after generation.",
     },
     "Grade on games": {
@@ -61,6 +60,7 @@ _TASKS = {
 
 _SEE_ALSO = {
     "games new": "writes a package for a game of your own",
+    "label by-results": "labels by the results of all games together, with obvious mistakes corrected",
     "search perft": "counts the move sequences of a game",
 }
 """Commands of two words, rarer uses of their first word with options of their own, and what its help says of them."""
@@ -72,6 +72,7 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain",): ("show",),
     ("new-game",): ("games", "new"),
     ("perft",): ("search", "perft"),
+    ("relabel",): ("label", "by-results"),
     ("style", "experiment"): ("experiment", "styles"),
     ("tournament",): ("match",),
 }
@@ -80,7 +81,7 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
 _ALSO = "See also: "
 
 _RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"experiment", "match", "probcut", "relabel", "spsa", "style", "tune"}
+_RESUMING |= {"experiment", "match", "probcut", "spsa", "style", "tune"}
 """Commands that continue unfinished work when they are given again."""
 
 

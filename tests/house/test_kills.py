@@ -47,7 +47,7 @@ COMMANDS = {
     "--jobs 1 -o found",
     "fit": f"fit {_SAMPLE} --iterations 40 --held-out 0 --jobs 1 -o f.npz",
     "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=3 --merge --workers 2 -o l.parquet",
-    "relabel": f"relabel othello {{data}}/some.games --workers 1 --outcomes 6 --suspect-above 4 -o r.parquet "
+    "relabel": f"label by-results othello {{data}}/some.games --workers 1 --outcomes 6 --suspect-above 4 -o r.parquet "
     f"--quick {_LABELLER},depth=2 --again {_LABELLER},depth=3",
     "grade": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
     "--skip-moves 2 --scores kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",

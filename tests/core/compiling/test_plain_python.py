@@ -104,7 +104,7 @@ def test_every_command_runs_on_plain_rules(tmp_path: Path, monkeypatch: pytest.M
             run("search", name, "--evaluation", "model.npz", "--depth", "5"),
             run("label", *games, "--game", name, "-o", "labels.parquet", "--by", labeller, "--sampled", "2", "--even",
                 "1", *alone),
-            run("relabel", *games, "--game", name, "-o", "again.parquet", "--by", labeller, "--again",
+            run("label", "by-results", *games, "--game", name, "-o", "again.parquet", "--by", labeller, "--again",
                 "model.npz,depth=6", "--threshold", "0.1", "--loss", "0.1", *alone),
             run("match", labeller, "random", "--game", name, "--opening-plies", "1", "--opening-count", "3", *alone),
         ]  # fmt: skip
