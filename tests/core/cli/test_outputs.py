@@ -137,16 +137,16 @@ def test_a_folder_is_no_output_file(folder: Path) -> None:
 
 
 def test_every_option_that_names_an_output_is_among_these() -> None:
+    names = {" ".join((*context.command_path.split()[1:], str(leaf.name))): leaf for context, leaf in leaves()}
     found = {
-        " ".join((*context.command_path.split()[1:], str(command.name), option.opts[0]))
-        for context, command in leaves()
-        for option in command.params
+        f"{name} {option.opts[0]}"
+        for name, leaf in names.items()
+        for option in leaf.params
         if isinstance(option, click.Option) and isinstance(option.type, click.Path)
     }
     tried = {
-        f"{name} {word}"
+        f"{max((name for name in names if command.startswith(f'{name} ')), key=len)} {word}"
         for command in COMMANDS
-        for name in (" ".join(command.split()[: 2 if command.startswith(("experiment", "style")) else 1]),)
         for word, value in zip(command.split(), command.split()[1:], strict=False)
         if value == "OUT"
     }
