@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 _TASKS = {
     "Learn from games and positions": {
-        "demo": "Discover patterns in a sample that comes with a game; needs no input.",
         "positions": "Turn game records into scored positions.",
-        "discover": "Mine configurations and patterns, fit their weights, write a report.",
-        "patterns": "Find patterns in scored positions.",
+        "discover": "Mine configurations and patterns, fit their weights, write a report; --demo needs no input.",
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
         "spsa": "Tune options of an external engine by grades or by matches.",
@@ -59,6 +57,7 @@ _TASKS = {
 """Commands by what people do with them, and what ``glem --help`` says of each."""
 
 _SEE_ALSO = {
+    "discover patterns": "finds patterns alone, for `glem fit`",
     "games new": "writes a package for a game of your own",
     "label by-results": "labels by the results of all games together, with obvious mistakes corrected",
     "search perft": "counts the move sequences of a game",
@@ -69,8 +68,10 @@ _COMMANDS = [name for commands in _TASKS.values() for name in commands] + list(_
 
 RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("compare",): ("show",),
+    ("demo",): ("discover", "--demo"),
     ("explain",): ("show",),
     ("new-game",): ("games", "new"),
+    ("patterns",): ("discover", "patterns"),
     ("perft",): ("search", "perft"),
     ("relabel",): ("label", "by-results"),
     ("style", "experiment"): ("experiment", "styles"),
@@ -80,7 +81,7 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 _ALSO = "See also: "
 
-_RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
+_RESUMING = {"discover", "fit", "generate", "label", "learn", "train"}
 _RESUMING |= {"experiment", "match", "probcut", "spsa", "style", "tune"}
 """Commands that continue unfinished work when they are given again."""
 

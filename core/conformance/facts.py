@@ -344,7 +344,7 @@ def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str
     if learning is None:
         return
     if learning.sample is not None:
-        yield f"glem demo {name}"
+        yield f"glem discover --demo {name}"
     if learning.default_evaluation is not None:
         yield f"glem play {name}"
         yield f"glem search {name} --depth 10"

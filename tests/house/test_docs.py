@@ -191,7 +191,7 @@ def test_readme_sets_up_in_two_commands_on_its_first_screen() -> None:
     for command in (demo, tests):
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
         assert command.count("\n") == 1
-    assert demo.endswith(" && .venv/bin/glem demo\n")
+    assert demo.endswith(" && .venv/bin/glem discover --demo\n")
     assert tests.endswith(" && .venv/bin/pytest -n 2\n")
 
 

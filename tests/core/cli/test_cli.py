@@ -347,14 +347,14 @@ def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model
     assert "missing.npz" in terminal.fails("show", model, tmp_path / "missing.npz")
     assert "needs patterns" in terminal.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
     assert "no game 'go'" in terminal.fails("search", "perft", "go", "3")
-    assert "no game 'go'" in terminal.fails("demo", "go", "-o", folder)
+    assert "no game 'go'" in terminal.fails("discover", "--demo", "go", "-o", folder)
     full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
     assert "the game is over, with the score +0" in terminal.fails("show", "connect_four", "default", full)
 
 
 @pytest.fixture
 def discovered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What ``glem demo`` asks a discovery for, which is interrupted."""
+    """What ``glem discover --demo`` asks a discovery for, which is interrupted."""
     called: dict[str, Any] = {}
 
     def discover(positions: Positions, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
@@ -375,13 +375,15 @@ def test_the_end_of_a_file_is_no_interruption(terminal: Terminal, monkeypatch: p
 
 
 def test_demo_is_a_discovery_with_its_files(terminal: Terminal, tmp_path: Path, discovered: dict[str, Any]) -> None:
-    import glem.core.cli.demo as demo
-
-    terminal("demo", "-o", tmp_path / "demo", status=130)
+    terminal("discover", "--demo", "-o", tmp_path / "demo", status=130)
     assert discovered["positions"] > 200_000
     assert discovered["folder"] == tmp_path / "demo"
-    assert f"--sample {discovered['settings'].mining.sample}" in str(demo.command.help)
-    assert "interrupted" in terminal.error
+    assert "interrupted; the same command continues" in terminal.error
+    small = discovered["settings"]
+    assert f"--sample {small.mining.sample}, " in " ".join(terminal("discover", "--help").split())
+    terminal("demo", "-o", tmp_path / "demo", "--sample", 7000, status=130)
+    assert "interrupted; the same command continues" in terminal.error
+    assert discovered["settings"].mining == evolve(small.mining, sample=7000)
 
 
 def test_demo_of_a_game_without_a_sample_lets_it_play(
@@ -398,7 +400,7 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
         "glem.core.labelling.first_games.sample_positions",
         lambda game, **named: sample_positions(game, positions=500, **named),
     )
-    terminal("demo", "othello", "-o", tmp_path / "demo", status=130)
+    terminal("discover", "--demo", "othello", "-o", tmp_path / "demo", status=130)
     assert 500 <= discovered["positions"] < 8000
     assert "No sample of positions comes with Othello" in terminal.output
 

@@ -22,7 +22,7 @@ COMMANDS = [
     "label OTHER --game othello --by IN,depth=1 -o OUT",
     "label by-results OTHER IN --game othello -o OUT",
     "label by-results OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
-    "patterns IN -o OUT",
+    "discover patterns IN -o OUT",
     "probcut IN OTHER -o OUT",
     "probcut default IN -o OUT",
     "evaluate IN OTHER -o OUT",
@@ -152,7 +152,6 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     }
     folders = {
         "discover -o",
-        "demo -o",
         "generate -o",
         "games new -o",
         "train -o",
