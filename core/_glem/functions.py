@@ -1182,7 +1182,7 @@ def tune_options(
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> OptionsTuning:
-    """Tune options of an external engine by SPSA, as ``glem spsa`` does; the same call continues after a kill.
+    """Tune options of an external engine by SPSA, as ``glem tune-options`` does; the same call continues after a kill.
 
     Parameters
     ----------

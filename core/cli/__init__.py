@@ -25,17 +25,16 @@ _TASKS = {
         "discover": "Mine configurations and patterns, fit their weights, write a report; --demo needs no input.",
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
-        "spsa": "Tune options of an external engine by grades or by matches.",
+        "tune-options": "Tune options of an external engine by grades or by matches.",
         "evaluate": "Error of an evaluation on scored positions, phase by phase.",
         "show": "Show what is in a file, how two evaluations differ, what one sees in a position.",
     },
     "Search, solve, play": {
-        "search": "Search a position; count move sequences.",
+        "search": "Search a position; count move sequences; fit selective search.",
         "solve": "Exact scores of positions near the end of a game.",
         "play": "Play against an evaluation in the terminal.",
         "engine": "Play in programs that speak a text protocol.",
         "match": "Play two players or more against each other.",
-        "probcut": "Fit selective search to an evaluation.",
     },
     "Make positions to learn from": {
         "generate": "Let players play among themselves, as material to learn from.",
@@ -45,7 +44,7 @@ _TASKS = {
     "Grade on games": {
         "grade": "Grade evaluations by how well they predict the results of games.",
         "calibrate": "Fit what an evaluation's values mean for the results of games.",
-        "learn": "Try changes to an evaluation, one after the other, by grading on games.",
+        "improve": "Try changes to an evaluation, one after the other, by grading on games.",
         "style": "Learn players' styles from their games, compare them, say who played.",
         "experiment": "Repeat the papers' experiments: on grades, discriminants and styles.",
     },
@@ -60,6 +59,7 @@ _SEE_ALSO = {
     "discover patterns": "finds patterns alone, for `glem fit`",
     "games new": "writes a package for a game of your own",
     "label by-results": "labels by the results of all games together, with obvious mistakes corrected",
+    "search probcut": "fits selective search to an evaluation",
     "search perft": "counts the move sequences of a game",
 }
 """Commands of two words, rarer uses of their first word with options of their own, and what its help says of them."""
@@ -74,6 +74,9 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("patterns",): ("discover", "patterns"),
     ("perft",): ("search", "perft"),
     ("relabel",): ("label", "by-results"),
+    ("learn",): ("improve",),
+    ("probcut",): ("search", "probcut"),
+    ("spsa",): ("tune-options",),
     ("style", "experiment"): ("experiment", "styles"),
     ("tournament",): ("match",),
 }
@@ -81,8 +84,8 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 _ALSO = "See also: "
 
-_RESUMING = {"discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"experiment", "match", "probcut", "spsa", "style", "tune"}
+_RESUMING = {"discover", "fit", "generate", "label", "improve", "search probcut", "train"}
+_RESUMING |= {"experiment", "match", "style", "tune", "tune-options"}
 """Commands that continue unfinished work when they are given again."""
 
 
@@ -119,7 +122,7 @@ class _Commands(click.Group):
         if was and not ctx.resilient_parsing:
             name_document(was)
             if not {"-q", "--quiet"} & set(args):
-                now = " ".join(words[: len(words) - len(args) + len(was.split())])
+                now = " ".join(RENAMED_COMMANDS[tuple(was.split())])
                 tell(f"glem: notice: `glem {was}` is called `glem {now}` now")
         two = " ".join(words[:2])
         if two in _SEE_ALSO:
@@ -177,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(error.__cause__, EOFError):
             raise error.__cause__ from None
         _, named = _renamed([word for word in words if not word.startswith("-")])
-        continues = bool(_RESUMING.intersection(named[:1]))
+        continues = not _RESUMING.isdisjoint((*named[:1], " ".join(named[:2])))
         _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
     except click.ClickException as error:
         error.show()

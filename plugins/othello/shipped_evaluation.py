@@ -64,7 +64,7 @@ of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it ships
 The parameters of its selective search, ``probcut.npz``, were found for it by::
 
     glem positions othello WTH_201*.wtb WTH_202[01].wtb --plies 2-58 --per-game 1 --seed 12 -o drawn.parquet
-    glem probcut default.npz drawn.parquet --depth 11 --per-phase 80 --seed 1 -o probcut.npz
+    glem search probcut default.npz drawn.parquet --depth 11 --per-phase 80 --seed 1 -o probcut.npz
 
 Those before, and ``e9-probcut.npz`` for ``e9.npz``, were found in the same way by positions of ``drawn-8``.
 """

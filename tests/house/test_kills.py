@@ -51,9 +51,9 @@ COMMANDS = {
     f"--quick {_LABELLER},depth=2 --again {_LABELLER},depth=3",
     "grade": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
     "--skip-moves 2 --scores kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
-    "spsa": "spsa chess 'uci:{python} {data}/engine.py,nodes=1' {data}/games.pgn --parameter Value --select all "
-    "--skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
-    "learn": "learn othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
+    "tune-options": "tune-options chess 'uci:{python} {data}/engine.py,nodes=1' {data}/games.pgn --parameter Value "
+    "--select all --skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
+    "improve": "improve othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
     "--skip-moves 4 --resamples 10000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
     "train": "train connect_four --generations 3 --positions 300 --depth 1 --solve 6 --pairs 4 --workers 2 -o trained",
     "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "

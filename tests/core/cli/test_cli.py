@@ -317,7 +317,7 @@ def test_formats_that_several_games_have(terminal: Terminal, positions: Path, mo
     found = ("-o", tmp_path / "found")
     assert "at least 1,000 and 100 are needed" in terminal.fails("discover", "othello", *options, *found)
     assert "one file of positions is needed, got 2" in terminal.fails("discover", lines, positions, *found)
-    assert "a.pos: damaged, or no Parquet file" in terminal.fails("probcut", "default", lines, "-o", tmp_path / "p.npz")
+    assert "a.pos: damaged, or no Parquet file" in terminal.fails("search", "probcut", "default", lines, *found)
 
 
 def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ COMMANDS = [
     "label by-results OTHER IN --game othello -o OUT",
     "label by-results OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
     "discover patterns IN -o OUT",
-    "probcut IN OTHER -o OUT",
-    "probcut default IN -o OUT",
+    "search probcut IN OTHER -o OUT",
+    "search probcut default IN -o OUT",
     "evaluate IN OTHER -o OUT",
     "evaluate OTHER IN -o OUT",
     "grade othello IN --evaluation default --report OUT",
@@ -33,9 +33,9 @@ COMMANDS = [
     "calibrate othello IN --evaluation default -o OUT",
     "calibrate othello OTHER --evaluation IN -o x --report OUT",
     "calibrate othello OTHER --evaluation csv:IN -o x --code OUT",
-    "learn othello IN -o OUT",
-    "learn othello OTHER --baseline IN -o OUT",
-    "learn othello OTHER --changes IN --log OUT",
+    "improve othello IN -o OUT",
+    "improve othello OTHER --baseline IN -o OUT",
+    "improve othello OTHER --changes IN --log OUT",
     "experiment power othello IN --evaluation default --limits nodes=10,20 --report OUT",
     "experiment power othello IN --evaluation default --limits nodes=10,20 --journal OUT",
     "experiment players othello IN --report OUT",
@@ -111,15 +111,19 @@ def test_another_name_of_an_input_is_refused(folder: Path, spelling: str) -> Non
         ("found/work/in.parquet", "discover found/work/in.parquet -o found", "in.parquet lies in"),
         (
             "l.log.accepted/in.parquet",
-            "learn othello given --baseline l.log.accepted/in.parquet --log l.log",
+            "improve othello given --baseline l.log.accepted/in.parquet --log l.log",
             "in.parquet lies in",
         ),
         ("found/report.html", "discover found/report.html -o found", "would be written over"),
-        ("found/options.txt", "spsa chess uci:e --parameters found/options.txt -o found", "options.txt lies in"),
+        (
+            "found/options.txt",
+            "tune-options chess uci:e --parameters found/options.txt -o found",
+            "options.txt lies in",
+        ),
         # Two outputs in one file.
         ("given", "grade othello given --evaluation default --report r --write-positions ./r", "are one file"),
         ("given", "match random random --game othello -o r --transcripts r", "are one file"),
-        ("given", "learn othello given --log r -o r", "are one file"),
+        ("given", "improve othello given --log r -o r", "are one file"),
     ],
 )
 def test_other_outputs_that_are_refused(folder: Path, source: str, command: str, words: str) -> None:
@@ -158,16 +162,16 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "grade --scores",
         "calibrate --scores",
     }
-    folders |= {"experiment discriminants -o", "experiment styles -o", "calibrate --scores", "spsa -o"}
+    folders |= {"experiment discriminants -o", "experiment styles -o", "calibrate --scores", "tune-options -o"}
     read = {
         "fit --configurations",
         "tune --configurations",
         "tune --weights",
         "grade --tuning",
-        "learn --changes",
-        "learn --tuning",
+        "improve --changes",
+        "improve --tuning",
         "experiment strength --ratings",
         "style compare --positions",
     }
-    read |= {"engine --calibration", "spsa --parameters"}
+    read |= {"engine --calibration", "tune-options --parameters"}
     assert found - tried - folders - read == set()
