@@ -990,7 +990,7 @@ def calibrate(
     jobs: int = _THREADS,
     **more: Any,
 ) -> CalibratedCollection:
-    """Fit what an evaluation's values mean for the results of games, as ``glem calibrate`` does.
+    """Fit what an evaluation's values mean for the results of games, as ``glem grade calibrate`` does.
 
     Parameters
     ----------

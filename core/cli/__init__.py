@@ -42,8 +42,7 @@ _TASKS = {
         "train": "Train an evaluation from the rules of a game, generation after generation.",
     },
     "Grade on games": {
-        "grade": "Grade evaluations by how well they predict the results of games.",
-        "calibrate": "Fit what an evaluation's values mean for the results of games.",
+        "grade": "Grade evaluations by how well they predict the results of games; calibrate them.",
         "improve": "Try changes to an evaluation, one after the other, by grading on games.",
         "style": "Learn players' styles from their games, compare them, say who played.",
         "experiment": "Repeat the papers' experiments: on grades, discriminants and styles.",
@@ -58,6 +57,7 @@ _TASKS = {
 _SEE_ALSO = {
     "discover patterns": "finds patterns alone, for `glem fit`",
     "games new": "writes a package for a game of your own",
+    "grade calibrate": "fits what the values of an evaluation mean for results, for `glem engine --calibration`",
     "label by-results": "labels by the results of all games together, with obvious mistakes corrected",
     "search probcut": "fits selective search to an evaluation",
     "search perft": "counts the move sequences of a game",
@@ -67,6 +67,7 @@ _SEE_ALSO = {
 _COMMANDS = [name for commands in _TASKS.values() for name in commands] + list(_SEE_ALSO)
 
 RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("calibrate",): ("grade", "calibrate"),
     ("compare",): ("show",),
     ("demo",): ("discover", "--demo"),
     ("explain",): ("show",),
@@ -136,7 +137,7 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for task, commands in _TASKS.items():
             with formatter.section(task):
-                formatter.write_dl([(f"{name:<10}", text) for name, text in commands.items()])
+                formatter.write_dl([(f"{name:<12}", text) for name, text in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """See click's, which ends with 1 where the reader of our output (head, less) has gone; 1 is an answer."""

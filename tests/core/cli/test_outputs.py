@@ -30,9 +30,9 @@ COMMANDS = [
     "grade othello IN --evaluation default --report OUT",
     "grade othello OTHER --evaluation default --tuning IN --write-positions OUT",
     "grade othello OTHER --evaluation IN --report OUT",
-    "calibrate othello IN --evaluation default -o OUT",
-    "calibrate othello OTHER --evaluation IN -o x --report OUT",
-    "calibrate othello OTHER --evaluation csv:IN -o x --code OUT",
+    "grade calibrate othello IN --evaluation default -o OUT",
+    "grade calibrate othello OTHER --evaluation IN -o x --report OUT",
+    "grade calibrate othello OTHER --evaluation csv:IN -o x --code OUT",
     "improve othello IN -o OUT",
     "improve othello OTHER --baseline IN -o OUT",
     "improve othello OTHER --changes IN --log OUT",
@@ -160,9 +160,9 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "games new -o",
         "train -o",
         "grade --scores",
-        "calibrate --scores",
+        "grade calibrate --scores",
     }
-    folders |= {"experiment discriminants -o", "experiment styles -o", "calibrate --scores", "tune-options -o"}
+    folders |= {"experiment discriminants -o", "experiment styles -o", "tune-options -o"}
     read = {
         "fit --configurations",
         "tune --configurations",
