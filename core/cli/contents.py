@@ -61,7 +61,7 @@ class Contents:
         made = {name: text for name, text in self.provenance.items() if name != FITTED_FILES}
         files = [{"name": name, "digest": digest} for name, digest in self._files()]
         terms = {"terms": self.terms} if self.terms else {}
-        return {"kind": self.kind, "game": self.game, **self.facts, **terms, "provenance": made, "files": files}
+        return {"kind": self.kind, "game": self.game, "facts": self.facts, **terms, "provenance": made, "files": files}
 
     def told(self) -> Iterator[str]:
         """Give lines for a person."""
@@ -101,7 +101,7 @@ def contents_of_file(path: str) -> Contents:
     """
     check_regular(path)
     if not Path(path).is_file():
-        raise BadInputError(f"{path}: no such file")
+        raise BadInputError(f"{path}: {'is a folder; name a file in it' if Path(path).is_dir() else 'no such file'}")
     if is_position_file(path):
         found = read_header(path)
         facts = {"positions": found.count, "labels": found.label_kind, "scores": list(found.score_bounds)}

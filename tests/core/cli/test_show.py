@@ -17,7 +17,7 @@ KINDS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "positions": ("positions", "othello", {"positions": 40}),
     "games": ("games", "othello", {"games": 3}),
     "evaluation": ("evaluation", "othello", {"features": 86, "link": "logistic"}),
-    "result evaluation": ("result evaluation", "othello", {"scale": 1.5, "provenance": {"made": "by hand"}}),
+    "result evaluation": ("result evaluation", "othello", {"scale": 1.5}),
     "configurations": ("configurations", None, {"position_count": 10, "sizes": "3"}),
     "probcut": ("probcut", "othello", {"unit": "discs", "phases": ["a", "b", "c"]}),
     "calibration": ("calibration", "chess", {"evaluation": "x", "chosen": "move", "grades": {"ban": 0.5}}),
@@ -41,7 +41,8 @@ def test_every_kind_of_file_is_shown_and_no_damage_is_a_traceback(terminal: Term
             continue
         kind, game, expected = KINDS[reader.name]
         found = terminal.json("show", path)
-        assert {name: found[name] for name in ("kind", "game", *expected)} == {"kind": kind, "game": game, **expected}
+        assert (found["kind"], found["game"]) == (kind, game)
+        assert {name: found["facts"][name] for name in expected} == expected
         assert terminal("show", path).startswith(f"{kind} of {game}\n" if game else f"{kind}\n")
         shown.add(reader.name)
         read = attrs.evolve(reader, read=lambda path: contents_of_file(str(path)), right=lambda *_: None)
@@ -75,4 +76,5 @@ def test_what_comes_with_a_game_is_shown_by_its_name(terminal: Terminal, tmp_pat
     assert {term["kind"] for term in played["terms"]} >= {"value: linear features", "drawishness: linear features"}
     assert "name the game before it" in terminal.fails("show", "default")
     assert "missing.npz: no such file" in terminal.fails("show", tmp_path / "missing.npz")
+    assert "is a folder; name a file in it" in terminal.fails("show", tmp_path)
     assert "Give one FILE, two" in terminal("show", "othello", status=2)
