@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import Factory, define
 
+from glem.core.cli.display import aligned
 from glem.core.errors import BadInputError, check_regular, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
@@ -45,9 +46,11 @@ class Contents:
     facts
         Counts and settings by name, JSON values.
     terms
-        What an evaluation adds up: the kind of term, their number, that of their weights in all phases, perhaps names.
+        What an evaluation adds up: the kind of term, their number, that of their weights in all phases, and names.
     provenance
         Where it came from: names and texts.
+    files
+        Names and digests of the files that an evaluation was fitted to.
     """
 
     kind: str
@@ -55,40 +58,25 @@ class Contents:
     facts: dict[str, Any]
     terms: list[dict[str, Any]] = Factory(list)
     provenance: dict[str, str] = Factory(dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give everything as JSON values."""
-        made = {name: text for name, text in self.provenance.items() if name != FITTED_FILES}
-        files = [{"name": name, "digest": digest} for name, digest in self._files()]
-        terms = {"terms": self.terms} if self.terms else {}
-        return {"kind": self.kind, "game": self.game, "facts": self.facts, **terms, "provenance": made, "files": files}
+    files: list[dict[str, str]] = Factory(list)
 
     def told(self) -> Iterator[str]:
         """Give lines for a person."""
         yield self.kind if self.game is None else f"{self.kind} of {self.game}"
-        terms = {
-            term["kind"]: f"{term['count']:,} with {counted(term['weights'], 'weight')}"
-            + (f": {_text(term['names'])}" if "names" in term else "")
+        terms = [
+            (term["kind"], f"{term['count']:,} with {counted(term['weights'], 'weight')}: {_text(term['names'])}")
             for term in self.terms
-        }
-        made = [(name, text) for name, text in self.provenance.items() if name != FITTED_FILES]
-        files = self._files()
+        ]
         for title, rows in (
-            ("", [*self.facts.items(), *terms.items()]),
-            ("Where it came from", made),
-            ("Fitted to", files[:_MOST_FILES]),
+            ("", [*self.facts.items(), *((name, text.removesuffix(": ")) for name, text in terms)]),
+            ("Where it came from", [*self.provenance.items()]),
+            ("Fitted to", [(file["name"], file["digest"]) for file in self.files[:_MOST_FILES]]),
         ):
             if rows:
                 yield f"\n{title}".removesuffix("\n")
-                width = max(len(name) for name, _ in rows)
-                yield from (f"  {name:<{width}}  {_text(value)}" for name, value in rows)
-        if files[_MOST_FILES:]:
-            yield f"  and {len(files) - _MOST_FILES:,} more files, which --json lists"
-
-    def _files(self) -> list[tuple[str, str]]:
-        """Names and digests of the files that an evaluation was fitted to."""
-        lines = (line.partition(" ") for line in self.provenance.get(FITTED_FILES, "").splitlines())
-        return [(name, digest) for digest, _, name in lines]
+                yield from (f"  {line}" for line in aligned([(name, _text(value)) for name, value in rows]))
+        if self.files[_MOST_FILES:]:
+            yield f"  and {len(self.files) - _MOST_FILES:,} more files, which --json lists"
 
 
 def contents_of_file(path: str) -> Contents:
@@ -141,8 +129,10 @@ def _archive(header: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -
         terms = [term for prefix, part in parts for term in _terms(part, shapes, prefix)]
     else:
         facts |= {name: " x ".join(map(str, shape)) for name, shape in shapes.items()}
-    provenance = {str(name): str(text) for name, text in header.get("provenance", {}).items()}
-    return Contents(header["format"].removeprefix(_KIND), header.get("game"), facts, terms, provenance)
+    made = {str(name): str(text) for name, text in header.get("provenance", {}).items()}
+    lines = (line.partition(" ") for line in made.pop(FITTED_FILES, "").splitlines())
+    files = [{"name": name, "digest": digest} for digest, _, name in lines]
+    return Contents(header["format"].removeprefix(_KIND), header.get("game"), facts, terms, made, files)
 
 
 def _terms(header: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], prefix: str) -> Iterator[dict[str, Any]]:
@@ -153,14 +143,13 @@ def _terms(header: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], pre
     patterns, linear = list(header["patterns"] or ()), header["linear"]
     for kind, count, size, names in (
         ("patterns", len(patterns), weights("pattern_weights"), patterns),
-        ("configurations", mined, weights("configuration_weights"), None),
+        ("configurations", mined, weights("configuration_weights"), ()),
         ("linear features", len(linear), weights("linear_weights"), linear),
-        ("squares and products", len(patterns) + len(linear), weights("slopes", "squares"), None),
-        ("hidden units", hidden, weights("hidden_weights", "hidden_bias", "hidden_output"), None),
+        ("squares and products", len(patterns) + len(linear), weights("slopes", "squares"), ()),
+        ("hidden units", hidden, weights("hidden_weights", "hidden_bias", "hidden_output"), ()),
     ):
         if size:
-            term = {"kind": prefix.replace("_", ": ") + kind, "count": count, "weights": size}
-            yield term if names is None else {**term, "names": names}
+            yield {"kind": prefix.replace("_", ": ") + kind, "count": count, "weights": size, "names": names}
 
 
 def _facts(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +181,7 @@ def _json_contents(path: str) -> Contents:
 
 def _text(value: Any) -> str:
     """Write a JSON value in a cell: the first of many, and how many they are."""
-    if isinstance(value, list | tuple) and value and all(isinstance(each, str) for each in value):
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         more = f" and {len(value) - _MOST_NAMES:,} more" if len(value) > _MOST_NAMES else ""
         return ", ".join(value[:_MOST_NAMES]) + more
     if isinstance(value, int) and not isinstance(value, bool):

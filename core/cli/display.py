@@ -11,7 +11,7 @@ import logging
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -278,6 +278,12 @@ def print_with_page(data: Mapping[str, Any], told: Told, page: str, report: str 
         write_text(report, page)
         told = (*told, f"wrote {report}")
     print_result(data, told)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lay out rows as lines: columns as wide as their entries, so that nothing is cut."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def print_told(told: Told) -> None:

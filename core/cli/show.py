@@ -50,11 +50,13 @@ def command(words: tuple[str, ...], top: int) -> None:
     if game_name is None and not Path(name).exists():
         raise BadInputError(f"{name}: no such file; for an evaluation that comes with a game, name the game before it")
     if not other:
+        import attrs
+
         from glem.core.cli.contents import contents_of_evaluation, contents_of_file
 
         is_file = game_name is None or Path(name).is_file()
         contents = contents_of_file(name) if is_file else contents_of_evaluation(load_evaluation(name, game_name))
-        print_result(contents.to_json(), contents.told())
+        print_result(attrs.asdict(contents), contents.told())
         return
     chosen, second = load_evaluation(name, game_name), other[0]
     if Path(second).is_file() or Path(second).suffix == _ARCHIVE:
