@@ -6,7 +6,9 @@ too.
 
 from __future__ import annotations
 
+import json
 import math
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,18 +21,20 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.files.archives import read_contents
-from glem.core.files.json_values import parse_json, read_json, shortened
+from glem.core.files.json_values import parse_json, read_json
 from glem.core.files.packed import line_blocks
+from glem.core.game.game import load_game
 from glem.core.positions.files import read_header
 from glem.core.positions.game_lines import game_in_header
 from glem.core.positions.reading import head_of, is_position_file
 from glem.core.tasks.counts import counted
+from glem.core.tournament.openings import read_openings
 
 _KIND = "glem "
 _PARTS = ("value", "drawishness")
 _TOLD_ELSEWHERE = ("format", "version", "sha256", "schema", "glem", "game", "provenance")
 _MOST_NAMES, _MOST_FILES = 8, 12
-_LINES = 1 << 14
+_LINES, _MOST_SIGNS = 1 << 14, 150
 
 
 @define(frozen=True)
@@ -79,8 +83,13 @@ class Contents:
             yield f"  and {len(self.files) - _MOST_FILES:,} more files, which --json lists"
 
 
-def contents_of_file(path: str) -> Contents:
+def contents_of_file(path: str, game_name: str | None = None) -> Contents:
     """Find out what a file holds.
+
+    Parameters
+    ----------
+    game_name
+        The game, if it was named: files of openings do not say it themselves.
 
     Raises
     ------
@@ -104,7 +113,9 @@ def contents_of_file(path: str) -> Contents:
         return Contents("games", game, {"games": _count_games(path)})
     if head.startswith(b"{"):
         return _json_contents(path)
-    raise BadInputError(f"{path}: not written by glem; `glem positions` reads game records and positions of others")
+    if game_name is not None:
+        return Contents("openings", game_name, {"openings": len(read_openings(load_game(game_name), path))})
+    raise BadInputError(f"{path}: not written by glem, or openings: name their game before the file")
 
 
 def contents_of_evaluation(evaluation: LinearEvaluation | ResultEvaluation) -> Contents:
@@ -181,9 +192,13 @@ def _json_contents(path: str) -> Contents:
 
 def _text(value: Any) -> str:
     """Write a JSON value in a cell: the first of many, and how many they are."""
+    if value is None:
+        return "-"
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value):
+        value = [str(each["name"]) for each in value]
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         more = f" and {len(value) - _MOST_NAMES:,} more" if len(value) > _MOST_NAMES else ""
         return ", ".join(value[:_MOST_NAMES]) + more
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return value if isinstance(value, str) else shortened(value)
+    return value if isinstance(value, str) else textwrap.shorten(json.dumps(value), _MOST_SIGNS, placeholder=" ...")

@@ -38,8 +38,9 @@ def command(words: tuple[str, ...], top: int) -> None:
     to. Two evaluation files: how the weights differ. An evaluation and a position: which items are active, and how much
     each adds to the value, with intervals of fitted coefficients.
 
-    After GAME, an evaluation may be one that comes with the game, such as `default`. POSITION is a line of text in the
-    game's own notation; "start" is the initial position. JSON has all that tables cut short.
+    After GAME, FILE may be an evaluation that comes with the game, such as `default`, or hold openings, which do not name
+    their game. POSITION is a line of text in the game's own notation; "start" is the initial position. JSON has all that
+    is cut short here.
     """
     from glem.functions import load_evaluation
 
@@ -55,7 +56,9 @@ def command(words: tuple[str, ...], top: int) -> None:
         from glem.core.cli.contents import contents_of_evaluation, contents_of_file
 
         is_file = game_name is None or Path(name).is_file()
-        contents = contents_of_file(name) if is_file else contents_of_evaluation(load_evaluation(name, game_name))
+        contents = (
+            contents_of_file(name, game_name) if is_file else contents_of_evaluation(load_evaluation(name, game_name))
+        )
         print_result(attrs.asdict(contents), contents.told())
         return
     chosen, second = load_evaluation(name, game_name), other[0]

@@ -70,6 +70,15 @@ def test_terms_and_files_of_an_evaluation_are_shown(
     assert "and 8 more files" in told
 
 
+def test_openings_are_shown_where_their_game_is_named(terminal: Terminal, tmp_path: Path) -> None:
+    openings = tmp_path / "openings.txt"
+    openings.write_text("f5 d6 c3\nf5 f6\n")
+    assert terminal.json("show", "othello", openings)["facts"] == {"openings": 2}
+    assert "name their game before the file" in terminal.fails("show", openings)
+    openings.write_text("f5 a1\n")
+    assert "openings.txt:1" in terminal.fails("show", "othello", openings)
+
+
 def test_what_comes_with_a_game_is_shown_by_its_name(terminal: Terminal, tmp_path: Path) -> None:
     assert terminal("show", "connect_four", "default").startswith("evaluation of connect_four\n")
     played = terminal.json("show", "chess", "default")
