@@ -23,8 +23,8 @@ _ARCHIVE = ".npz"
 
 @options.command(
     "show",
-    "show model.npz start",
-    "show GAME default --json",
+    "show model.npz",
+    "show GAME default start --top 5",
     # A position may begin with a hyphen, which is no option.
     context_settings={"ignore_unknown_options": True},
 )
@@ -38,9 +38,9 @@ def command(words: tuple[str, ...], top: int) -> None:
     to. Two evaluation files: how the weights differ. An evaluation and a position: which items are active, and how much
     each adds to the value, with intervals of fitted coefficients.
 
-    After GAME, FILE may be an evaluation that comes with the game, such as `default`, or hold openings, which do not name
-    their game. POSITION is a line of text in the game's own notation; "start" is the initial position. JSON has all that
-    is cut short here.
+    After GAME, FILE may be an evaluation that comes with the game, such as `default`, or hold openings, which do not
+    name their game. POSITION is a line of text in the game's own notation; "start" is the initial position. JSON has
+    all that is cut short here.
     """
     from glem.functions import load_evaluation
 
