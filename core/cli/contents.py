@@ -1,11 +1,11 @@
 """What a file that glem wrote says of itself: its kind and game, how much it holds, and where it came from.
 
-Headers are read and nothing is unpacked, so files of any size are shown at once, those of a game that is not installed
-too.
+Headers are read and no arrays, so evaluations of any size are shown at once, those of a game that is not installed too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import textwrap
@@ -28,13 +28,15 @@ from glem.core.positions.files import read_header
 from glem.core.positions.game_lines import game_in_header
 from glem.core.positions.reading import head_of, is_position_file
 from glem.core.tasks.counts import counted
+from glem.core.tasks.journal import read_journal
 from glem.core.tournament.openings import read_openings
 
 _KIND = "glem "
 _PARTS = ("value", "drawishness")
 _TOLD_ELSEWHERE = ("format", "version", "sha256", "schema", "glem", "game", "provenance")
 _MOST_NAMES, _MOST_FILES = 8, 12
-_LINES, _MOST_SIGNS = 1 << 14, 150
+_MOST_SIGNS = 150
+_LINES, _LONGEST = 1 << 14, 1 << 26
 
 
 @define(frozen=True)
@@ -174,20 +176,16 @@ def _count_games(path: str) -> int:
 
 def _json_contents(path: str) -> Contents:
     """Describe a journal, whose first line has its settings, or another object."""
-    with reading(path, "file of glem"), Path(path).open("rb") as file:
-        try:
-            header = parse_json(file.readline())
-            lines = sum(1 for line in file if line.endswith(b"\n"))
-        except ValueError:
-            header, lines = None, 0
-    if isinstance(header, dict) and isinstance(header.get("settings"), dict):
-        settings = header["settings"]
-        kind = str(header.get("format")).removeprefix(_KIND)
-        return Contents(kind, settings.get("game"), {"entries": lines, **_facts(settings)})
+    with reading(path, "file of glem"), Path(path).open("rb") as file, contextlib.suppress(ValueError):
+        header = parse_json(file.readline(_LONGEST))
+        if isinstance(header, dict) and "settings" in header:
+            kind = str(header["format"]).removeprefix(_KIND)
+            settings, entries = read_journal(path, kind)
+            return Contents(kind, settings.get("game"), {"entries": sum(1 for _ in entries), **_facts(settings)})
     found = read_json(path, "file of glem")
     with reading(path, "file of glem"):
         kind = found.get("glem") or found["schema"].partition("/")[0]
-        return Contents(f"{kind}", found.get("game"), _facts(found))
+        return Contents(str(kind), found.get("game"), _facts(found))
 
 
 def _text(value: Any) -> str:
