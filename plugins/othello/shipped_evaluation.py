@@ -41,7 +41,7 @@ round draws equally many of every number of empty squares. Made by::
     python -m glem.plugins.othello.shipped_evaluation default-9.npz default.npz even-first.parquet even-next.parquet \
         even-middle.parquet even-last.parquet
 
-``more.txt`` has four of the patterns that ``glem discover patterns`` found, 16 instances beside the 46 of Logistello's::
+``more.txt`` has four of the patterns that ``glem discover patterns`` found, 16 instances beside Logistello's 46::
 
     triangle: a1 b1 c1 d1 a2 b2 c2 a3 b3 a4
     edge_and_row: b1 c1 d1 e1 f1 g1 c2 d2 e2 f2
