@@ -129,7 +129,7 @@ def position_of(game: Game, position: Any = None) -> Any:
 def register(game: Game, learning: Learning | None = None) -> None:
     """Let this process know a game of your own, as if a package had installed it; call it again after a change.
 
-    Worker processes do not know it: for them, and for the commands, write a package (``glem new-game``).
+    Worker processes do not know it: for them, and for the commands, write a package (``glem games new``).
 
     Raises
     ------
@@ -990,7 +990,7 @@ def calibrate(
     jobs: int = _THREADS,
     **more: Any,
 ) -> CalibratedCollection:
-    """Fit what an evaluation's values mean for the results of games, as ``glem calibrate`` does.
+    """Fit what an evaluation's values mean for the results of games, as ``glem grade calibrate`` does.
 
     Parameters
     ----------
@@ -1182,7 +1182,7 @@ def tune_options(
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> OptionsTuning:
-    """Tune options of an external engine by SPSA, as ``glem spsa`` does; the same call continues after a kill.
+    """Tune options of an external engine by SPSA, as ``glem tune-options`` does; the same call continues after a kill.
 
     Parameters
     ----------
@@ -1452,7 +1452,7 @@ def tournament(
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> TournamentResult:
-    """Play every player against every other one, from every opening twice, as ``glem tournament`` does.
+    """Play every player against every other one, from every opening twice, as ``glem match`` does.
 
     Parameters
     ----------

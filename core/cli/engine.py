@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 @playing.opponent(clock=40.0)
 @options.file(
     "--calibration",
-    "What the player's values mean for results, from `glem calibrate`, where a protocol tells win, draw and loss; by "
-    "default the evaluation's own drawishness says it.",
+    "What the player's values mean for results, from `glem grade calibrate`, where a protocol has win, draw and loss; "
+    "by default the evaluation's own drawishness says it.",
     metavar="FILE",
 )
 def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) -> None:

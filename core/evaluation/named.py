@@ -122,8 +122,8 @@ def _shipped_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvalu
             ) from error
         if make is None:
             raise BadInputError(
-                f"{game.title} comes without an evaluation; make one with `glem fit` (or `glem demo`) and name it; "
-                + _NO_DEFAULT
+                f"{game.title} comes without an evaluation; make one with `glem fit` (or `glem discover --demo`) and "
+                f"name it; {_NO_DEFAULT}"
             )
     evaluation: LinearEvaluation | ResultEvaluation | None = None if make is None else make()
     return evaluation

@@ -261,7 +261,7 @@ class ResultModels:
         BadInputError
             The file is missing, or is none of calibrations.
         """
-        what = "calibration of glem calibrate"
+        what = "calibration of glem grade calibrate"
         found = read_json(path, what, largest=_LONGEST_FILE)
         with reading(path, what):
             if (found.pop("glem"), found.pop("version")) != ("calibration", _VERSION):

@@ -215,7 +215,7 @@ class Learning:
         as a position of columns, -1 for none. Evaluations are graded in each group apart.
     measures
         Name of a measure of positions, such as ``material``, to a :class:`Measure`: what a value means for the result
-        may depend on it (``glem calibrate``). Every game has ``move``, the number of the move, without it.
+        may depend on it (``glem grade calibrate``). Every game has ``move``, the number of the move, without it.
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
         ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default``, ``none`` or

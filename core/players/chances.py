@@ -27,7 +27,7 @@ class ResultChances:
     evaluation
         Name of the evaluation that the player searches with.
     models
-        Calibration of ``glem calibrate``; None for the evaluation's own.
+        Calibration of ``glem grade calibrate``; None for the evaluation's own.
 
     Raises
     ------

@@ -15,7 +15,7 @@ import attrs
 import click
 import pytest
 
-from glem.core.cli import command_group
+from glem.core.cli import RENAMED_COMMANDS, command_group
 from glem.core.conformance.new_game import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
@@ -143,8 +143,11 @@ def test_commands_in_the_page_exist(page: Path) -> None:
         while isinstance(command, click.Group) and arguments:
             if arguments[0] == "--trust":
                 del arguments[:2]
-            command = command.get_command(context, arguments.pop(0))
-        assert command is not None, f"{page_name(page)}: there is no command {shlex.join(words)!r}"
+            with context:
+                _, command, arguments = command.resolve_command(context, arguments)
+        assert command is not None
+        is_old = {tuple(words[1:2]), tuple(words[1:3])} & RENAMED_COMMANDS.keys()
+        assert not is_old, f"{page_name(page)}: {shlex.join(words)!r} has another name now"
         known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         used = {word.split("=")[0] for word in arguments if re.match(r"--?[a-z]", word)}
         assert used <= known, f"{page_name(page)}: {shlex.join(words)!r} has options that the command has not"
@@ -188,7 +191,7 @@ def test_readme_sets_up_in_two_commands_on_its_first_screen() -> None:
     for command in (demo, tests):
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
         assert command.count("\n") == 1
-    assert demo.endswith(" && .venv/bin/glem demo\n")
+    assert demo.endswith(" && .venv/bin/glem discover --demo\n")
     assert tests.endswith(" && .venv/bin/pytest -n 2\n")
 
 

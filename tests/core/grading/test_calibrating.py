@@ -189,7 +189,7 @@ def test_the_command_fits_prints_and_writes(terminal: Terminal, tmp_path: Path) 
     games = tmp_path / "games.pgn"
     games.write_text("\n".join(rows))
     output, page, code = (tmp_path / name for name in ("c.json", "c.html", "c.hpp"))
-    words = ("calibrate", "chess", games, "--evaluation", "comments,side=first,unit=pawns", "-o", output)
+    words = ("grade", "calibrate", "chess", games, "--evaluation", "comments,side=first,unit=pawns", "-o", output)
     shared = ("--skip-moves", "0", "--skip-end", "0", "--resamples", "200")
     told = terminal(*words, *shared, "--report", page, "--code", code)
     for wanted in ("Ban's: b = ", "constexpr double as[]", "a and b by material", "a and b by move", f"wrote {output}"):

@@ -1,4 +1,4 @@
-"""``glem patterns``."""
+"""``glem discover patterns``."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 
 
 @options.command(
-    "patterns",
-    "patterns labelled.parquet -o patterns.txt",
-    "patterns labelled.parquet --instances 32 --size 8 -o small.txt",
+    "discover patterns",
+    "discover patterns labelled.parquet -o patterns.txt",
+    "discover patterns labelled.parquet --instances 32 --size 8 -o small.txt",
 )
 @options.argument("positions", type=options.INPUT)
 @options.output("Text file of patterns to write.")

@@ -1,4 +1,4 @@
-"""``glem calibrate``."""
+"""``glem grade calibrate``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "calibrate",
-    "calibrate games.pgn --evaluation comments -o comments.json --report comments.html",
-    "calibrate games.pgn --evaluation model.npz --scale 1 --select every:5 -o model.json --code model.hpp",
+    "grade calibrate",
+    "grade calibrate games.pgn --evaluation comments -o comments.json --report comments.html",
+    "grade calibrate games.pgn --evaluation model.npz --scale 1 --select every:5 -o model.json --code model.hpp",
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
 @options.option(
