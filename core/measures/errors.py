@@ -86,7 +86,7 @@ class CalibrationError(_Error):
     def terms(self, judged: Judged) -> Floats:
         """Errors, each in the column of its bin."""
         assert self._borders is not None
-        found = np.zeros((len(judged), len(self._borders) + 1))
+        found = np.zeros((len(judged), self.bins))
         place = np.searchsorted(self._borders, judged.value, side="right")
         found[np.arange(len(judged)), place] = judged.value - judged.label
         return found

@@ -232,9 +232,9 @@ class _Groups:
 
     def add(self, judged: Sequence[Any], group: NDArray[np.integer]) -> None:
         division = Division.of(group, judged[0].game, self._totals.shape[1])
-        self._totals = np.pad(self._totals, ((0, 0), (0, division.count - self._totals.shape[1])))
+        self._totals = np.pad(self._totals, ((0, 0), (0, division.groups - self._totals.shape[1])))
         for row, weights in enumerate((None, judged[0].weight)):
-            self._totals[row] += np.bincount(division.group, weights, division.count)
+            self._totals[row] += np.bincount(division.group, weights, division.groups)
         for sums in self._sums.values():
             sums.add(judged, division)
 

@@ -25,6 +25,10 @@ Floats = NDArray[np.float64]
 Evaluation = LinearEvaluation | ResultEvaluation
 
 
+def _floats(values: Any) -> Floats:
+    return np.asarray(values, np.float64)
+
+
 @define(frozen=True, eq=False)
 class Judged:
     """What an evaluation says of N positions, all positions of each game among them, and what it is compared with.
@@ -47,12 +51,9 @@ class Judged:
         The evaluation.
     """
 
-    value: Floats = field(converter=lambda values: np.asarray(values, np.float64))
-    label: Floats = field(converter=lambda values: np.asarray(values, np.float64))
-    weight: Floats = field(
-        default=Factory(lambda self: np.ones(len(self.value)), takes_self=True),
-        converter=lambda values: np.asarray(values, np.float64),
-    )
+    value: Floats = field(converter=_floats)
+    label: Floats = field(converter=_floats)
+    weight: Floats = field(default=Factory(lambda self: np.ones(len(self.value)), takes_self=True), converter=_floats)
     game: NDArray[np.int64] = Factory(lambda self: np.arange(len(self.value)), takes_self=True)
     sums: Any = None
     positions: Any = None

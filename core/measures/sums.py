@@ -7,12 +7,13 @@ All evaluations are summed together, so that their differences, on the same posi
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
+from glem.core.errors import BadInputError
 from glem.core.fitting.sandwich import sandwich
 from glem.core.measures.measure import Floats, Judged, Measure, terms_of
 
@@ -24,7 +25,7 @@ class Division(NamedTuple):
     ----------
     group
         int64 [N].
-    count
+    groups
         K.
     pair
         int64 [N], the pair of each position; pairs are in the order of their groups.
@@ -35,19 +36,19 @@ class Division(NamedTuple):
     """
 
     group: NDArray[np.int64]
-    count: int
+    groups: int
     pair: NDArray[np.int64]
     game: NDArray[np.int64]
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, group: NDArray[np.integer], game: NDArray[np.int64], count: int = 0) -> "Division":
-        """Divide positions by their groups [N], of at least ``count``, and their games [N], all from 0 on."""
-        groups = group.astype(np.int64)
-        games, count = int(game.max(initial=-1)) + 1, max(count, int(groups.max(initial=-1)) + 1)
-        pairs, pair = np.unique(groups * games + game, return_inverse=True)
-        starts = np.searchsorted(pairs, np.arange(count + 1) * games)
-        return cls(groups, count, pair, pairs % max(games, 1), starts)
+    def of(cls, group: NDArray[np.integer], game: NDArray[np.int64], groups: int = 0) -> "Division":
+        """Divide positions by their groups [N], of at least ``groups``, and their games [N], all from 0 on."""
+        own = group.astype(np.int64)
+        games, groups = int(game.max(initial=-1)) + 1, max(groups, int(own.max(initial=-1)) + 1)
+        pairs, pair = np.unique(own * games + game, return_inverse=True)
+        starts = np.searchsorted(pairs, np.arange(groups + 1) * games)
+        return cls(own, groups, pair, pairs % max(games, 1), starts)
 
 
 @define(frozen=True, eq=False)
@@ -93,9 +94,13 @@ class Sums:
         if not len(judged[0]):
             return
         pairs = zip(self._measures, judged, strict=True)
-        terms = np.stack([terms_of(self._name, measure, one) for measure, one in pairs])
-        known = ~np.isnan(terms).any(axis=1)
-        weights = known * (judged[0].weight if self._measures[0].is_weighted else 1.0)
+        found = [terms_of(self._name, measure, one) for measure, one in pairs]
+        widths = {len(each) for each in found} | (set() if self._origin is None else {self._origin.shape[1]})
+        if len(widths) > 1:
+            raise BadInputError(f"measure {self._name}: gives positions now {min(widths)}, now {max(widths)} terms")
+        terms = np.stack(found)
+        known = np.asarray(~np.isnan(terms).any(axis=1))
+        weights: Floats = known * (judged[0].weight if self._measures[0].is_weighted else np.ones(len(judged[0])))
         terms = np.where(known[:, None], terms, 0.0)
         if self._origin is None:
             # Counted from here, equal terms have exactly no error, and great ones lose no digits.
@@ -106,13 +111,12 @@ class Sums:
             self._squares = np.zeros((0, width, width))
             self._games = np.zeros(0, np.int64)
             self._all_squares, self._all_games = np.zeros((width, width)), 0
-        self._grow(division.count)
+        self._grow(division.groups)
         self._counts += np.bincount(division.group[known[0]], minlength=len(self._counts))
-        totals = _columns(weights, terms)
+        totals, shifted = (_columns(weights, each) for each in (terms, terms - self._origin))
         self._totals += np.stack([np.bincount(division.group, each, self._totals.shape[1]) for each in totals])
-        shifted = _columns(weights, terms - self._origin)
         of_pairs = np.stack([np.bincount(division.pair, each, len(division.game)) for each in shifted], axis=1)
-        is_there = (of_pairs[:, :: terms.shape[1] + 1] > 0).any(axis=1)
+        is_there = np.asarray((of_pairs[:, :: terms.shape[1] + 1] > 0).any(axis=1))
         for group, (start, stop) in enumerate(zip(division.starts[:-1], division.starts[1:], strict=True)):
             block = of_pairs[start:stop]
             self._shifted[group] += block.sum(axis=0)
@@ -168,7 +172,7 @@ class Sums:
         return found
 
 
-def _columns(weights: Floats, terms: Floats) -> Floats:
+def _columns(weights: Floats, terms: Any) -> Floats:
     """Weights [E, N] before weighted terms [E, M, N], as columns: [E (M + 1), N]."""
     count = weights.shape[1]
     return np.concatenate([weights[:, None], weights[:, None] * terms], axis=1).reshape(-1, count)
