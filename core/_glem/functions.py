@@ -1084,7 +1084,7 @@ def evaluate(
         import numpy as np
 
         with atomic_path(output) as path, path.open("wb") as file:
-            np.save(file, np.concatenate(values).astype("<f4"))
+            np.save(file, np.concatenate(values))
     return found
 
 

@@ -311,7 +311,7 @@ def evaluate_positions(
             for more in groups[1:]:
                 more.add(judged, plies_left_of(game, part.positions))
             if observe is not None:
-                observe(judged[0].value.astype(np.float32))
+                observe(judged[0].value.astype("<f4"))
         task.advance()
     if measures is None or not groups:
         return None

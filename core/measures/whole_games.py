@@ -11,7 +11,7 @@ from glem.core.game.game import Game
 from glem.core.positions.positions import Positions
 from glem.core.positions.reading import is_position_file, stream_scored
 
-_CHUNK = 1 << 15
+_CHUNK = 1 << 13
 
 
 def are_together(records: Iterable[NDArray[np.integer]]) -> bool:
