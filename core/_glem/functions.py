@@ -1028,7 +1028,7 @@ def evaluate(
     from glem.core.files.atomic import atomic_path
     from glem.core.measures.evaluating import evaluate_positions
     from glem.core.measures.named import measures_of
-    from glem.core.measures.whole_games import are_together, stream_whole_games, whole_games
+    from glem.core.measures.whole_games import are_in_order, stream_whole_games, whole_games
     from glem.core.positions.files import read_header
     from glem.core.positions.reading import ReadingNotes, is_position_file
 
@@ -1066,8 +1066,8 @@ def evaluate(
         parts = stream_whole_games(owner, positions, format=format, skip_bad=skip_bad, notes=notes)
     else:
         rows = range(0, len(positions), _PART)
-        together = are_together([positions.record])
-        parts = whole_games((positions.select(slice(row, row + _PART)) for row in rows), together=together)
+        in_order = are_in_order([positions.record])
+        parts = whole_games((positions.select(slice(row, row + _PART)) for row in rows), in_order=in_order)
     found = evaluate_positions(
         loaded,
         parts,

@@ -23,7 +23,7 @@ _TASKS = {
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
         "spsa": "Tune options of an external engine by grades or by matches.",
-        "evaluate": "Error of an evaluation on scored positions, phase by phase.",
+        "evaluate": "Measure evaluations on scored positions, by phase, with standard errors.",
         "compare": "Compare two evaluation files.",
         "explain": "Show what an evaluation sees in a position.",
     },

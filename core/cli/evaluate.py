@@ -46,8 +46,7 @@ def command(files: options.GameFiles, measures: tuple[str, ...], output: str | N
 
     Every position counts with its weight; that of a merged one is the number of equal positions.
 
-    The positions are read in chunks: memory does not grow with their number, but for the values of -o, and where the
-    positions of a game do not follow one another.
+    The positions are read in chunks: memory does not grow with their number, but for the values of -o.
     """
     from glem.core.cli.game_choice import choose_game
     from glem.functions import evaluate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from glem.core.evaluation.with_drawishness import value_part
 from glem.core.game.optional_operations import plies_left_of
 from glem.core.measures.measure import Evaluation, Floats, Measure, games_of, judged_by
 from glem.core.measures.named import measures_of
-from glem.core.measures.sums import Division, Numbers, Sums
-from glem.core.positions.positions import CHOICES, Positions
+from glem.core.measures.sums import CLUSTERS, Division, Numbers, Sums
+from glem.core.measures.whole_games import Parts
+from glem.core.positions.positions import CHOICES
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
@@ -225,9 +226,11 @@ class Evaluated:
 class _Groups:
     """What adds up of the positions in the groups of a grouping."""
 
-    def __init__(self, name: str, measures: Mapping[str, Sequence[Measure]], names: Sequence[str] = ()) -> None:
+    def __init__(
+        self, name: str, measures: Mapping[str, Sequence[Measure]], names: Sequence[str] = (), *, together: bool
+    ) -> None:
         self._name, self._names = name, tuple(names)
-        self._sums = {measure: Sums(measure, begun) for measure, begun in measures.items()}
+        self._sums = {measure: Sums(measure, begun, together=together) for measure, begun in measures.items()}
         self._totals: Floats = np.zeros((2, len(names)))
 
     def add(self, judged: Sequence[Any], group: NDArray[np.integer]) -> None:
@@ -248,7 +251,7 @@ class _Groups:
 
 def evaluate_positions(
     evaluations: Mapping[str, Evaluation],
-    parts: Iterable[Positions],
+    parts: Parts,
     measures: Mapping[str, Measure] | None = None,
     *,
     observe: Callable[[NDArray[np.float32]], None] | None = None,
@@ -263,7 +266,7 @@ def evaluate_positions(
     evaluations
         Name to evaluation, at least one.
     parts
-        Positions part by part, all positions of a game in one (:func:`~glem.core.measures.whole_games.whole_games`).
+        Positions part by part (:func:`~glem.core.measures.whole_games.whole_games`).
     measures
         Name to measure; None for :data:`ERRORS`, and :data:`OF_CHOICES` of a choice set.
     observe
@@ -293,20 +296,22 @@ def evaluate_positions(
     groups: list[_Groups] = []
     count = 0
     with progress("evaluate", 1) as task:
-        for part in parts:
+        for part in parts.parts:
             if not len(part):
                 continue
             count += len(part)
             task.note(counted(count, "position"))
             games, label = games_of(part), judge.labels_of(part.label)
+            if not parts.together:
+                games = np.where(part.record < 0, np.arange(count - len(part), count), part.record) % CLUSTERS
             judged = [judged_by(each, part, game=games, label=label, jobs=jobs) for each in evaluations.values()]
             if not groups:
                 names = (*ERRORS, *(OF_CHOICES if part.label_kind == CHOICES else ()))
                 measures = measures_of(names) if measures is None else measures
                 begun = {name: [each.begin(one) for one in judged] for name, each in measures.items()}
-                groups.append(_Groups(PHASE, begun, learning.phases.names))
+                groups.append(_Groups(PHASE, begun, learning.phases.names, together=parts.together))
                 if "plies_left" in game.search_rules:
-                    groups.append(_Groups(MOVES_LEFT, begun))
+                    groups.append(_Groups(MOVES_LEFT, begun, together=parts.together))
             groups[0].add(judged, learning.phases.of(part.positions))
             for more in groups[1:]:
                 more.add(judged, plies_left_of(game, part.positions))

@@ -31,7 +31,10 @@ def _floats(values: Any) -> Floats:
 
 @define(frozen=True, eq=False)
 class Judged:
-    """What an evaluation says of N positions, all positions of each game among them, and what it is compared with.
+    """What an evaluation says of N positions, and what it is compared with.
+
+    All positions of a game are among them where a set has them one after the other, as glem's files do but for merged
+    ones of a million positions and more.
 
     Parameters
     ----------

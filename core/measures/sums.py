@@ -4,9 +4,14 @@ With the sums S of a game's weighted terms, the sum W of its weights, and the me
 to the number f(m) is, to first order, f'(m) (S - m W) / sum W. The squares of these, summed over games, are what the
 sandwich formula is filled with (:mod:`glem.core.fitting.sandwich`): for a plain mean the error of a mean over clusters.
 All evaluations are summed together, so that their differences, on the same positions, have errors too.
+
+Where the positions of a game do not follow one another, the sums are kept in a table. So that its size does not depend
+on the number of games, it has :data:`CLUSTERS` rows, each for some of the games: what several games add is independent
+of what others add, too.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +21,9 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.fitting.sandwich import sandwich
 from glem.core.measures.measure import Floats, Judged, Measure, terms_of
+
+CLUSTERS = 4096
+"""Sets of games that positions in no order are summed by; with fewer games each is a set of its own."""
 
 
 class Division(NamedTuple):
@@ -81,16 +89,19 @@ class Sums:
         Of the measure, for errors.
     measures
         The measure, as it begins with each evaluation.
+    together
+        Whether all positions of a game are added at once; else their games are numbers below :data:`CLUSTERS`.
     """
 
-    def __init__(self, name: str, measures: Sequence[Measure]) -> None:
+    def __init__(self, name: str, measures: Sequence[Measure], *, together: bool = True) -> None:
         self._name, self._measures = name, measures
+        self._table: Floats | None = None if together else np.zeros((0, CLUSTERS, 0))
         self._origin: Floats | None = None
         self._counts = np.zeros(0, np.int64)
         self._totals: Floats = np.zeros((0, 0))
 
     def add(self, judged: Sequence[Judged], division: Division) -> None:
-        """Add what each evaluation says of the same N positions of whole games."""
+        """Add what each evaluation says of the same N positions."""
         if not len(judged[0]):
             return
         pairs = zip(self._measures, judged, strict=True)
@@ -111,20 +122,29 @@ class Sums:
             self._squares = np.zeros((0, width, width))
             self._games = np.zeros(0, np.int64)
             self._all_squares, self._all_games = np.zeros((width, width)), 0
+            if self._table is not None:
+                self._table = np.zeros((0, CLUSTERS, width))
         self._grow(division.groups)
         self._counts += np.bincount(division.group[known[0]], minlength=len(self._counts))
         totals, shifted = (_columns(weights, each) for each in (terms, terms - self._origin))
         self._totals += np.stack([np.bincount(division.group, each, self._totals.shape[1]) for each in totals])
-        of_pairs = np.stack([np.bincount(division.pair, each, len(division.game)) for each in shifted], axis=1)
-        is_there = np.asarray((of_pairs[:, :: terms.shape[1] + 1] > 0).any(axis=1))
-        for group, (start, stop) in enumerate(zip(division.starts[:-1], division.starts[1:], strict=True)):
+        of_pairs: Floats = np.stack([np.bincount(division.pair, each, len(division.game)) for each in shifted], axis=1)
+        if self._table is None:
+            self._close(of_pairs, division.starts, division.game)
+        else:
+            self._table[np.repeat(np.arange(division.groups), np.diff(division.starts)), division.game] += of_pairs
+
+    def _close(self, of_pairs: Floats, starts: NDArray[np.int64], game: NDArray[np.int64]) -> None:
+        """Add the squares of what pairs [P, E (M + 1)] of a game and a group add up to, and their numbers."""
+        is_there = np.asarray((of_pairs[:, :: of_pairs.shape[1] // len(self._measures)] > 0).any(axis=1))
+        for group, (start, stop) in enumerate(pairwise(starts.tolist())):
             block = of_pairs[start:stop]
             self._shifted[group] += block.sum(axis=0)
             self._squares[group] += block.T @ block
             self._games[group] += is_there[start:stop].sum()
-        of_games = np.stack([np.bincount(division.game, each) for each in of_pairs.T], axis=1)
+        of_games = np.stack([np.bincount(game, each) for each in of_pairs.T], axis=1)
         self._all_squares += of_games.T @ of_games
-        self._all_games += int((np.bincount(division.game, is_there) > 0).sum())
+        self._all_games += int((np.bincount(game, is_there) > 0).sum())
 
     def _grow(self, groups: int) -> None:
         more = groups - len(self._counts)
@@ -133,15 +153,21 @@ class Sums:
             self._totals = np.pad(self._totals, ((0, 0), (0, more)))
             self._shifted = np.pad(self._shifted, ((0, more), (0, 0)))
             self._squares = np.pad(self._squares, ((0, more), (0, 0), (0, 0)))
+            if self._table is not None:
+                self._table = np.pad(self._table, ((0, more), (0, 0), (0, 0)))
 
     def numbers(self, groups: int = 0) -> Numbers:
-        """Make the numbers of what was added, of at least so many groups."""
+        """Make the numbers of what was added, of at least so many groups; after the last position."""
         evaluations = len(self._measures)
         count = max(groups, len(self._counts))
         found: Floats = np.full((4, evaluations, count + 1), np.nan)
         counts = np.pad(self._counts, (0, count - len(self._counts)))
         if self._origin is not None:
             self._grow(count)
+            if self._table is not None:
+                games = np.tile(np.arange(CLUSTERS), count)
+                self._close(self._table.reshape(len(games), -1), np.arange(count + 1) * CLUSTERS, games)
+                self._table = None
             for group in range(count):
                 found[:, :, group] = self._of_group(
                     self._totals[:, group], self._shifted[group], self._squares[group], int(self._games[group])

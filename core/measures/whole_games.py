@@ -2,45 +2,73 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.game.game import Game
-from glem.core.positions.positions import Positions
+from glem.core.positions.positions import CHOICES, Positions
 from glem.core.positions.reading import is_position_file, stream_scored
 
 _CHUNK = 1 << 13
 
 
-def are_together(records: Iterable[NDArray[np.integer]]) -> bool:
-    """Whether the positions of each game follow one another, by the games' numbers in parts; -1 is no game.
-
-    Memory grows with the number of games, 8 bytes each.
-    """
-    starts, last = [np.zeros(0, np.int64)], -1
-    for part in records:
-        record = part.astype(np.int64)
-        starts.append(record[(np.diff(record, prepend=last) != 0) & (record >= 0)])
-        last = int(record[-1]) if len(record) else last
-    begun = np.concatenate(starts)
-    return len(np.unique(begun)) == len(begun)
-
-
-def whole_games(parts: Iterable[Positions], *, together: bool) -> Iterator[Positions]:
-    """Move the first positions of a game whose others are in the next part there; the order stays.
+class Parts(NamedTuple):
+    """Positions part by part.
 
     Parameters
     ----------
     parts
         Parts of one set, whose records have numbers over the whole set.
     together
-        What :func:`are_together` says; if not, all positions are one part.
+        Whether all positions of a game are in one part.
     """
-    if not together:
-        yield Positions.concatenate(list(parts), renumber=False)
-        return
+
+    parts: Iterable[Positions]
+    together: bool
+
+
+def are_in_order(records: Iterable[NDArray[np.integer]]) -> bool:
+    """Whether the positions of each game follow one another and numbers of games ascend, but for -1, which is no game.
+
+    Parameters
+    ----------
+    records
+        Numbers of the games, in parts.
+    """
+    last, greatest = -1, -1
+    for part in records:
+        record = part.astype(np.int64)
+        starts = record[(np.diff(record, prepend=last) != 0) & (record >= 0)]
+        if (np.diff(starts, prepend=greatest) <= 0).any():
+            return False
+        last, greatest = (int(each[-1]) if len(each) else old for each, old in ((record, last), (starts, greatest)))
+    return True
+
+
+def whole_games(parts: Iterable[Positions], *, in_order: bool) -> Parts:
+    """Move the first positions of a game whose others are in the next part there; the order stays.
+
+    Parameters
+    ----------
+    parts
+        Parts of one set.
+    in_order
+        What :func:`are_in_order` says. If not, the parts stay as they are, but a choice set becomes one part, since no
+        choice can be measured by halves.
+    """
+    if in_order:
+        return Parts(_moved(parts), True)
+    given = iter(parts)
+    first = next(given)
+    if first.label_kind == CHOICES:
+        return Parts([Positions.concatenate([first, *given], renumber=False)], True)
+    return Parts(chain([first], given), False)
+
+
+def _moved(parts: Iterable[Positions]) -> Iterator[Positions]:
     waiting: Positions | None = None
     for part in parts:
         joined = part
@@ -63,16 +91,15 @@ def stream_whole_games(
     *,
     format: str | None = None,  # noqa: A002 # as in read_records
     **reading: Any,
-) -> Iterator[Positions]:
-    """Read scored positions of any format, all of a game in one part.
+) -> Parts:
+    """Read scored positions of any format by :func:`whole_games`.
 
-    Arguments and errors are those of :func:`~glem.core.positions.reading.stream_scored`. Where the positions of a game
-    do not follow one another, all are one part.
+    Arguments and errors are those of :func:`~glem.core.positions.reading.stream_scored`.
     """
-    together = True
+    in_order = True
     if format is None and is_position_file(path):
         # Imported late: what reads other files, where no position has a game, needs no Parquet.
         from glem.core.positions.files import stream_provenance
 
-        together = are_together(columns["record"] for columns in stream_provenance(path, _CHUNK, game))
-    yield from whole_games(stream_scored(game, path, format=format, **reading), together=together)
+        in_order = are_in_order(columns["record"] for columns in stream_provenance(path, _CHUNK, game))
+    return whole_games(stream_scored(game, path, format=format, **reading), in_order=in_order)

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +18,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.game import registry
 from glem.core.game.game import load_game
 from glem.core.grading.calibrating import calibrate_predictions
 from glem.core.grading.calibration import log_correctness_of
@@ -28,7 +31,7 @@ from glem.core.measures.grade import Grade
 from glem.core.measures.measure import FunctionMeasure, Judged, Measure, games_of, judged_by
 from glem.core.measures.named import measure_names, measures_of
 from glem.core.measures.sums import Division, Sums, measured
-from glem.core.measures.whole_games import are_together, whole_games
+from glem.core.measures.whole_games import are_in_order, whole_games
 from glem.core.positions.positions import Positions
 from tests.core.cli.terminal import Terminal
 from tests.core.labelling.labelling_examples import some_positions
@@ -79,6 +82,12 @@ def test_numbers_and_errors_are_the_naive_ones_in_any_parts(name: str, seed: int
         sums.add(judged, Division.of(group[rows], own))
     found = sums.numbers(4)
     assert np.isnan(found.value[:, 3]).all() and found.counts[3] == 0
+    scattered = Sums(name, [measure.begin(Judged(each, label, weight, game)) for each in value], together=False)
+    for rows in np.array_split(np.random.default_rng(seed).permutation(len(game)), 3):
+        judged = [Judged(each[rows], label[rows], weight[rows], game[rows]) for each in value]
+        scattered.add(judged, Division.of(group[rows], game[rows]))
+    for there, expected in zip(attrs.astuple(scattered.numbers(4)), attrs.astuple(found), strict=True):
+        np.testing.assert_allclose(there, expected, atol=1e-9)
     one, other = (naive(how, each, label, weight, game) for each in value)
     ones = np.ones(12)
     assert found.counts[-1] == len(game)
@@ -187,21 +196,27 @@ def test_parts_have_whole_games_in_their_order(records: list[int], sizes: list[i
     )
     borders = np.minimum(np.cumsum([0, *sizes, count]), count)
     parts = [whole.select(slice(*each)) for each in itertools.pairwise(borders)]
-    together = are_together(part.record for part in parts)
-    runs = [row for row in range(count) if records[row] >= 0 and (row == 0 or records[row] != records[row - 1])]
-    assert together == (len(runs) == len({records[row] for row in runs}))
-    found = list(whole_games(iter(parts), together=together))
-    assert np.concatenate([part.label for part in found]).tolist() == list(range(count))
-    held = [set(part.record[part.record >= 0].tolist()) for part in found]
-    assert sum(map(len, held)) == len(set().union(*held))
+    in_order = are_in_order(part.record for part in parts)
+    starts = [row for row in range(count) if records[row] >= 0 and (row == 0 or records[row] != records[row - 1])]
+    assert in_order == all(records[one] < records[other] for one, other in itertools.pairwise(starts))
+    for kind in ("score", "choices"):
+        found, together = whole_games((evolve(part, label_kind=kind) for part in parts), in_order=in_order)
+        held = list(found)
+        assert np.concatenate([part.label for part in held]).tolist() == list(range(count))
+        assert together == (in_order or kind == "choices")
+        if together:
+            games = [set(part.record[part.record >= 0].tolist()) for part in held]
+            assert sum(map(len, games)) == len(set().union(*games))
 
 
-def test_measures_are_found_by_name_and_refused_in_words(tmp_path: Path) -> None:
+def test_measures_are_found_by_name_and_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {*measure_names()} >= {"rmse", "mae", "mean-error", "choice-error", "grade", "calibration-error"}
     found = measures_of(["rmse", "calibration-error,bins=7", f"{EXAMPLE}:right_winner", RootMeanSquareError])
     assert [*found] == ["rmse", "calibration-error,bins=7", "right_winner", "RootMeanSquareError"]
     assert found["calibration-error,bins=7"] == CalibrationError(bins=7)
     assert found["right_winner"].heading == "right winner"
+    monkeypatch.setitem(registry._added, ("glem.measures", "brought"), lambda judged: judged.value)
+    assert isinstance(measures_of("brought")["brought"], FunctionMeasure)
     (tmp_path / "own.py").write_text("def none(judged):\n    return judged.nothing\nclass No: pass\nbroken = 3\n")
     for text, message in {
         "rms": "no measure 'rms'; there are: .*rmse.*FILE.py:NAME",
