@@ -35,7 +35,7 @@ def over_of(game: Game, positions: Any) -> NDArray[np.bool_]:
     return over
 
 
-class Choices(NamedTuple):
+class ChoiceSet(NamedTuple):
     """N positions after the moves of C choices, from the view of the side to move there, which is not who chooses.
 
     Parameters
@@ -88,13 +88,13 @@ class ChoiceMeasure(Measure):
         # What is over needs no evaluation.
         final = value_part(judged.evaluation).final_values(positions.label)
         value = np.where(over_of(positions.game, positions.positions), final, judged.value)
-        choices = Choices(value.astype(np.float64), positions.label.astype(np.float64), place, first)
+        choices = ChoiceSet(value.astype(np.float64), positions.label.astype(np.float64), place, first)
         found = np.full(len(judged), np.nan)
         found[first] = self.of_choices(choices)
         return found
 
     @abstractmethod
-    def of_choices(self, choices: Choices) -> Floats:
+    def of_choices(self, choices: ChoiceSet) -> Floats:
         """Terms of C choices: float64 [C]; nan for one that does not count."""
 
 
@@ -107,7 +107,7 @@ class ChoiceError(ChoiceMeasure):
         """Give the unit of the labels."""
         return evaluation.learning.label_unit
 
-    def of_choices(self, choices: Choices) -> Floats:
+    def of_choices(self, choices: ChoiceSet) -> Floats:
         """Compare the labels of chosen moves with the least."""
         chosen = choices.value == choices.lowest(choices.value)
         return choices.mean(choices.label - choices.lowest(choices.label), chosen)
@@ -119,7 +119,7 @@ class BestMove(ChoiceMeasure):
     heading: ClassVar[str] = "best move"
     form: ClassVar[str] = ".1%"
 
-    def of_choices(self, choices: Choices) -> Floats:
+    def of_choices(self, choices: ChoiceSet) -> Floats:
         """See which chosen moves have the least label."""
         chosen = choices.value == choices.lowest(choices.value)
         return choices.mean((choices.label == choices.lowest(choices.label)).astype(np.float64), chosen)
@@ -130,7 +130,7 @@ class RankCorrelation(ChoiceMeasure):
 
     heading: ClassVar[str] = "rank correlation"
 
-    def of_choices(self, choices: Choices) -> Floats:
+    def of_choices(self, choices: ChoiceSet) -> Floats:
         """Correlate ranks: 0 where all values are equal, nan where all labels are."""
         x, y = (_centred_ranks(choices, each) for each in (choices.value, choices.label))
         products, squares, labels = (choices.mean(each) for each in (x * y, x * x, y * y))
@@ -139,7 +139,7 @@ class RankCorrelation(ChoiceMeasure):
         return np.where(labels > 0, found, np.nan)
 
 
-def _centred_ranks(choices: Choices, values: Floats) -> Floats:
+def _centred_ranks(choices: ChoiceSet, values: Floats) -> Floats:
     """Rank each value within its choice, equal ones by their mean rank, less the mean of the choice."""
     order = np.lexsort((values, choices.place))
     place, ordered = choices.place[order], values[order]

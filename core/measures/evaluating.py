@@ -35,7 +35,7 @@ _OF_CHOICES_KEYS = dict(zip(OF_CHOICES, ("error", "best", "rank_correlation"), s
 
 
 @define(frozen=True, eq=False)
-class Grouping:
+class Grouped:
     """What was measured in each of K groups of the positions.
 
     Parameters
@@ -81,7 +81,7 @@ class Evaluated:
     unit: str
     measures: Mapping[str, Measure]
     units: Mapping[str, str]
-    groupings: tuple[Grouping, ...]
+    groupings: tuple[Grouped, ...]
     remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Evaluated:
             found += [self._table(self.groupings[0], kind, kinds[kind], of_differences=True) for kind in order]
         return found
 
-    def _table(self, grouping: Grouping, kind: str, names: Sequence[str], *, of_differences: bool = False) -> Table:
+    def _table(self, grouping: Grouped, kind: str, names: Sequence[str], *, of_differences: bool = False) -> Table:
         is_plain = kind == Measure.counts
         numbers = {name: grouping.numbers[name] for name in names}
         counts = grouping.counts if is_plain else numbers[names[0]].counts
@@ -196,7 +196,7 @@ class Evaluated:
             found["moves_left"] = {"moves": moves, **self._figures(grouping)}
         return found | {"remarks": self.remarks}
 
-    def _figures(self, grouping: Grouping) -> dict[str, Any]:
+    def _figures(self, grouping: Grouped) -> dict[str, Any]:
         numbers = grouping.numbers
 
         def by_evaluation(values: Floats) -> dict[str, Floats]:
@@ -241,12 +241,12 @@ class _Groups:
         for sums in self._sums.values():
             sums.add(judged, division)
 
-    def grouping(self) -> Grouping:
+    def grouping(self) -> Grouped:
         count = self._totals.shape[1]
         counts, weights = (np.append(each, each.sum()) for each in self._totals)
         numbers = {name: sums.numbers(count) for name, sums in self._sums.items()}
         groups = (*(self._names or map(str, range(count))), ALL)
-        return Grouping(self._name, groups, counts.astype(np.int64), weights, numbers)
+        return Grouped(self._name, groups, counts.astype(np.int64), weights, numbers)
 
 
 def evaluate_positions(

@@ -18,7 +18,7 @@ from glem.core.measures.measure import Floats, Judged, Measure
 
 
 @define(frozen=True)
-class Grade(Measure):
+class GradeMeasure(Measure):
     """Geometric mean of the probability that the evaluation gave to the result, the sign of the label.
 
     It is the grade as given of ``glem grade`` for the same positions with the same calibration. Each position counts

@@ -201,6 +201,8 @@ def test_the_command_fits_prints_and_writes(terminal: Terminal, tmp_path: Path) 
     found = terminal.json(*words, *shared, "--covariate", "material", "--model", "material")
     assert [one["name"] for one in found["held_out"]] == [AS_GIVEN, BAN, CONSTANT, "material", "Ban by material"]
     assert found["models"]["chosen"] == "material"
-    assert "no covariate 'weather'; it has: material, move" in terminal.fails(*words, *shared, "--covariate", "weather")
+    # By its old name.
+    told = terminal.fails(*words, *shared, "--measure", "weather")
+    assert "no covariate 'weather'; it has: material, move" in told and "--measure is called --covariate now" in told
     assert "no model of results 'move'" in terminal.fails(*words, *shared, "--covariate", "material", "--model", "move")
     assert "--scale must be a number" in terminal.fails(*words, *shared, "--scale", "big")

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
-from glem.core.measures.choices import BestMove, ChoiceError, Choices, RankCorrelation
+from glem.core.measures.choices import BestMove, ChoiceError, ChoiceSet, RankCorrelation
 from glem.core.positions.files import read_positions, write_positions
 from tests.core.cli.terminal import Terminal
 from tests.core.labelling.labelling_examples import exact_value, some_positions
@@ -30,7 +30,7 @@ def test_measures_are_those_counted_choice_by_choice(seed: int) -> None:
         same = varied and len(set(values)) == 1
         rank = 0.0 if same else float(np.corrcoef(rankdata(labels), rankdata(values))[0, 1]) if varied else np.nan
         rows.append((float(lost.mean()), float(np.mean(lost == 0)), rank))
-    choices = Choices(value, label, choice, np.unique(choice, return_index=True)[1])
+    choices = ChoiceSet(value, label, choice, np.unique(choice, return_index=True)[1])
     found = [measure.of_choices(choices) for measure in (ChoiceError(), BestMove(), RankCorrelation())]
     np.testing.assert_allclose(np.transpose(found), rows, atol=1e-12)
 

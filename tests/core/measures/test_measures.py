@@ -27,7 +27,7 @@ from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
 from glem.core.grading.scorers.scorers import StaticScorer
 from glem.core.grading.wdl_model import Bounds
 from glem.core.measures.errors import CalibrationError, MeanAbsoluteError, MeanError, RootMeanSquareError
-from glem.core.measures.grade import Grade
+from glem.core.measures.grade import GradeMeasure
 from glem.core.measures.measure import FunctionMeasure, Judged, Measure, games_of, judged_by
 from glem.core.measures.named import measure_names, measures_of
 from glem.core.measures.sums import Division, Sums, measured
@@ -155,8 +155,8 @@ def test_the_grade_is_that_of_glem_grade_with_the_same_calibration(
 ) -> None:
     evaluation, positions = chess
     said, game = StaticScorer("own", evaluation).predict(positions), games_of(positions)
-    assert Grade().floor == LEAST_CORRECTNESS
-    for scale, alpha, one in ((1.0, None, Grade()), (2.5, 0.4, Grade(scale=2.5, drawishness=0.4))):
+    assert GradeMeasure().floor == LEAST_CORRECTNESS
+    for scale, alpha, one in ((1.0, None, GradeMeasure()), (2.5, 0.4, GradeMeasure(scale=2.5, drawishness=0.4))):
         whole = said if alpha is None else StaticScorer("value", evaluation.value).predict(positions)
         _, logs = log_correctness_of(with_parameters(whole, scale, alpha), positions.result, game)
         expected = grade_of(logs, game)
@@ -164,7 +164,7 @@ def test_the_grade_is_that_of_glem_grade_with_the_same_calibration(
         assert found.value[0, -1] == pytest.approx(expected.grade, rel=1e-9)
         assert found.error[0, -1] == pytest.approx(expected.error, rel=1e-7)
     with pytest.raises(BadInputError, match="no drawishness: write grade,scale=B"):
-        Grade().begin(judged_by(evaluation.value, positions))
+        GradeMeasure().begin(judged_by(evaluation.value, positions))
     generator, path = np.random.default_rng(3), tmp_path / "c.json"
     ply = (positions.ply // 2 + 1).astype(np.float64)
     result = generator.integers(-1, 2, len(positions)).astype(np.int8)
@@ -174,7 +174,8 @@ def test_the_grade_is_that_of_glem_grade_with_the_same_calibration(
         ).models
         models.save(path)
         found = measured(
-            Grade(calibration=str(path)).begin(judged_by(evaluation, positions)), judged_by(evaluation, positions)
+            GradeMeasure(calibration=str(path)).begin(judged_by(evaluation, positions)),
+            judged_by(evaluation, positions),
         )
         mean = 0.0
         for row, (value, alpha) in enumerate(zip(said.value, said.drawishness, strict=True)):
