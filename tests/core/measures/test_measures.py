@@ -173,10 +173,7 @@ def test_the_grade_is_that_of_glem_grade_with_the_same_calibration(
             result, said, {"move": (ply, Bounds(1.0, 60.0, 32.0))}, game_name="chess", chosen=chosen
         ).models
         models.save(path)
-        found = measured(
-            GradeMeasure(calibration=str(path)).begin(judged_by(evaluation, positions)),
-            judged_by(evaluation, positions),
-        )
+        found = measured(GradeMeasure(calibration=str(path)), judged_by(evaluation, positions))
         mean = 0.0
         for row, (value, alpha) in enumerate(zip(said.value, said.drawishness, strict=True)):
             chances = models.distribution(float(value), float(alpha), ply[row])
