@@ -1032,44 +1032,26 @@ def evaluate(
     from glem.core.positions.files import read_header
     from glem.core.positions.reading import ReadingNotes, is_position_file
 
-    is_one = isinstance(evaluations, str | os.PathLike | LinearEvaluation | ResultEvaluation)
-    given: Any = [evaluations] if is_one else evaluations
-    if not isinstance(given, Mapping):
-        names = (
-            f"evaluation {place}" if isinstance(each, LinearEvaluation | ResultEvaluation) else os.fspath(each)
-            for place, each in enumerate(given, 1)
-        )
-        given = dict(zip(names, given, strict=True))
-    if not given:
-        raise BadInputError("name an evaluation")
+    given = _named_evaluations(evaluations)
     if output is not None and len(given) > 1:
         raise BadInputError("the output takes the values of one evaluation; name one")
     chosen = None if measures is None else measures_of(measures)
-    is_file = isinstance(positions, str | os.PathLike)
-    if not is_file:
-        positions = Positions.of(positions, game)
-        owner = positions.game
-    elif game is not None or is_position_file(positions):
-        owner = _game(read_header(positions).game if game is None else game)
-    else:
-        first = next(iter(given.values()))
-        owner = (named.load_evaluation(first) if isinstance(first, str | os.PathLike) else first).learning.game
-    loaded = {
-        name: named.load_evaluation(each, owner) if isinstance(each, str | os.PathLike) else each
-        for name, each in given.items()
-    }
-    for name, each in loaded.items():
-        if each.learning.game.name != owner.name:
-            raise BadInputError(f"{name}: evaluates {each.learning.game.name}, the game is {owner.name}")
     notes, values = ReadingNotes(), list[Any]()
-    if is_file:
-        parts = stream_whole_games(owner, positions, format=format, skip_bad=skip_bad, notes=notes)
+    if isinstance(positions, str | os.PathLike):
+        where = os.fspath(positions)
+        if game is not None or is_position_file(where):
+            owner = _game(read_header(where).game if game is None else game)
+        else:
+            owner = _evaluation(next(iter(given.values())), None).learning.game
+        parts = stream_whole_games(owner, where, format=format, skip_bad=skip_bad, notes=notes)
     else:
-        rows = range(0, len(positions), _PART)
-        in_order = are_in_order([positions.record])
-        parts = whole_games((positions.select(slice(row, row + _PART)) for row in rows), in_order=in_order)
+        whole, where = Positions.of(positions, game), "the set"
+        owner, rows = whole.game, range(0, len(whole) or 1, _PART)
+        parts = whole_games(
+            (whole.select(slice(row, row + _PART)) for row in rows), in_order=are_in_order([whole.record])
+        )
     found = evaluate_positions(
-        loaded,
+        {name: _evaluation(each, owner) for name, each in given.items()},
         parts,
         chosen,
         observe=None if output is None else values.append,
@@ -1078,7 +1060,6 @@ def evaluate(
         progress=progress,
     )
     if found is None:
-        where = os.fspath(positions) if is_file else "the set"
         raise BadInputError(f"{where}: holds no positions{''.join(f'; {text}' for text in notes.texts())}")
     if output is not None:
         import numpy as np
@@ -1086,6 +1067,30 @@ def evaluate(
         with atomic_path(output) as path, path.open("wb") as file:
             np.save(file, np.concatenate(values))
     return found
+
+
+def _named_evaluations(
+    given: Evaluation_ | Sequence[Evaluation_] | Mapping[str, Evaluation_],
+) -> Mapping[str, Evaluation_]:
+    """Name evaluations as they are shown."""
+    if isinstance(given, Mapping):
+        return given
+    each = [given] if isinstance(given, str | os.PathLike | LinearEvaluation | ResultEvaluation) else given
+    if not each:
+        raise BadInputError("name an evaluation")
+    return {
+        os.fspath(one) if isinstance(one, str | os.PathLike) else f"evaluation {place}": one
+        for place, one in enumerate(each, 1)
+    }
+
+
+def _evaluation(given: Evaluation_, game: Game | None) -> LinearEvaluation | ResultEvaluation:
+    """Load an evaluation of a game, if it is not given itself."""
+    if isinstance(given, str | os.PathLike):
+        return named.load_evaluation(given, game)
+    if game is not None and given.learning.game.name != game.name:
+        raise BadInputError(f"an evaluation of {given.learning.game.name} is given, the game is {game.name}")
+    return given
 
 
 @_checked

@@ -62,9 +62,10 @@ def _made(kind: Any, name: str, settings: Iterable[str] = ()) -> Measure:
             raise BadInputError(f"measure {name} has no setting {key!r}; it has: {known}")
         given[key] = _value(name, key, value, fields[key])
     try:
-        return kind(**given)
+        made: Measure = kind(**given)
     except (TypeError, ValueError) as error:
         raise BadInputError(f"measure {name}: {error}") from error
+    return made
 
 
 def _value(name: str, key: str, text: str, about: Any) -> Any:
@@ -90,9 +91,9 @@ def measures_of(given: Given | Iterable[Given] | Mapping[str, Given]) -> dict[st
     """
     if isinstance(given, str | Measure) or callable(given):
         given = [given]
-    named = given.items() if isinstance(given, Mapping) else ((None, each) for each in given)
+    pairs: Any = given.items() if isinstance(given, Mapping) else ((None, each) for each in given)
     found: dict[str, Measure] = {}
-    for own, each in named:
+    for own, each in pairs:
         if isinstance(each, str):
             name, measure = load_measure(each)
         else:

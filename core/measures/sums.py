@@ -128,7 +128,8 @@ class Sums:
         self._counts += np.bincount(division.group[known[0]], minlength=len(self._counts))
         totals, shifted = (_columns(weights, each) for each in (terms, terms - self._origin))
         self._totals += np.stack([np.bincount(division.group, each, self._totals.shape[1]) for each in totals])
-        of_pairs: Floats = np.stack([np.bincount(division.pair, each, len(division.game)) for each in shifted], axis=1)
+        sums = [np.bincount(division.pair, each, len(division.game)) for each in shifted]
+        of_pairs = np.stack(sums, axis=1).astype(np.float64, copy=False)
         if self._table is None:
             self._close(of_pairs, division.starts, division.game)
         else:

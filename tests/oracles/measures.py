@@ -55,6 +55,6 @@ def calibration_error(value: Array, label: Array, weight: Array, bins: int = 5) 
     for low, high in zip([-math.inf, *borders], [*borders, math.inf], strict=True):
         mine = (value >= low) & (value < high)
         if weight[mine].sum() > 0:
-            means = (np.average(each[mine], weights=weight[mine]) for each in (value, label))
-            total += weight[mine].sum() / weight.sum() * abs(float(np.subtract(*means)))
+            apart = np.average(value[mine] - label[mine], weights=weight[mine])
+            total += float(weight[mine].sum() / weight.sum() * abs(apart))
     return total

@@ -280,9 +280,11 @@ def test_a_result_prints_shows_and_becomes_a_frame(chess: tuple[ResultEvaluation
     frame = found.to_pandas()
     overall = frame[(frame["group"] == "all") & (frame["measure"] == "mae") & (frame["grouping"] == "phase")]
     assert overall["value"].item() == found.groupings[0].numbers["mae"].value[0, -1]
+    with pytest.raises(BadInputError, match="name an evaluation"):
+        glem.evaluate([], positions)
     with pytest.raises(BadInputError, match="holds no positions"):
         glem.evaluate(evaluation, positions.head(0))
-    with pytest.raises(BadInputError, match="evaluates chess, the game is connect_four"):
+    with pytest.raises(BadInputError, match="an evaluation of chess is given, the game is connect_four"):
         glem.evaluate(evaluation, some_positions(load_game("connect_four"), 5))
     with pytest.raises(BadInputError, match="choice error: the positions are no choice set"):
         glem.evaluate(evaluation, positions, "choice-error")
