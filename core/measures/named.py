@@ -53,6 +53,7 @@ def _made(kind: Any, name: str, settings: Iterable[str] = ()) -> Measure:
         for setting in settings:
             raise BadInputError(f"measure {name} has no settings, got {setting!r}")
         return kind if isinstance(kind, Measure) else FunctionMeasure(kind)
+    make: type[Measure] = kind
     fields = {one.name: one for one in attrs.fields(kind) if one.init} if attrs.has(kind) else {}
     given = {}
     for setting in settings:
@@ -62,10 +63,9 @@ def _made(kind: Any, name: str, settings: Iterable[str] = ()) -> Measure:
             raise BadInputError(f"measure {name} has no setting {key!r}; it has: {known}")
         given[key] = _value(name, key, value, fields[key])
     try:
-        made: Measure = kind(**given)
+        return make(**given)
     except (TypeError, ValueError) as error:
         raise BadInputError(f"measure {name}: {error}") from error
-    return made
 
 
 def _value(name: str, key: str, text: str, about: Any) -> Any:
