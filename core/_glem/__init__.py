@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from glem.functions import (
         calibrate,
         discover,
+        evaluate,
         fit,
         generate,
         grade,
@@ -48,6 +49,7 @@ __all__ = [
     "board",
     "calibrate",
     "discover",
+    "evaluate",
     "fit",
     "generate",
     "grade",

@@ -26,7 +26,7 @@ _TASKS = {
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
         "tune-options": "Tune options of an external engine by grades or by matches.",
-        "evaluate": "Error of an evaluation on scored positions, phase by phase.",
+        "evaluate": "Measure evaluations on scored positions, by phase, with standard errors.",
         "show": "Show what is in a file, how two evaluations differ, what one sees in a position.",
     },
     "Search, solve, play": {

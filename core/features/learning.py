@@ -97,7 +97,7 @@ class Phases:
 
 @explained
 @define(frozen=True, eq=False)
-class Measure:
+class Covariate:
     """How much of something a position has, such as material left, by which the meaning of values may differ.
 
     Parameters
@@ -122,7 +122,7 @@ class Measure:
 
     def __attrs_post_init__(self) -> None:
         bounds = () if self.least < self.most and self.unit > 0 else ("least < most and a unit above 0 are expected",)
-        refuse("measure", [*kind_problems(self), *bounds])
+        refuse("covariate", [*kind_problems(self), *bounds])
 
 
 @explained
@@ -213,9 +213,9 @@ class Learning:
         Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
         of its groups in their order (the same for all positions), and the group, int [N], of each of N positions given
         as a position of columns, -1 for none. Evaluations are graded in each group apart.
-    measures
-        Name of a measure of positions, such as ``material``, to a :class:`Measure`: what a value means for the result
-        may depend on it (``glem grade calibrate``). Every game has ``move``, the number of the move, without it.
+    covariates
+        Name of a number that positions have, such as ``material``, to a :class:`Covariate`: what a value means for the
+        result may depend on it (``glem grade calibrate``). Every game has ``move``, the number of the move, without it.
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
         ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default``, ``none`` or
@@ -255,7 +255,7 @@ class Learning:
     sample: Callable[[], Any] | None = None
     drawishness: tuple[str, ...] = ()
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
-    measures: Mapping[str, Measure] = field(factory=dict)
+    covariates: Mapping[str, Covariate] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
     strongest: str = "default"
     phases_of: Callable[[int], Phases] | None = None

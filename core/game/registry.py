@@ -31,6 +31,7 @@ _WORDS = {
     LEARNING_GROUP: "learning",
     "glem.game_families": "family of games",
     "glem.learning_families": "learning of the family",
+    "glem.measures": "measure",
 }
 
 

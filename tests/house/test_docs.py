@@ -19,7 +19,7 @@ from glem.core.cli import RENAMED_COMMANDS, command_group
 from glem.core.conformance.new_game import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
-from glem.core.features.learning import Learning, Measure, Phases
+from glem.core.features.learning import Covariate, Learning, Phases
 from glem.core.game import optional_operations
 from glem.core.game.game import ExternalPlayers, Game, RecordFormat
 from glem.core.game.protocols import Protocol
@@ -36,7 +36,7 @@ DECLARED = (
     Game,
     Learning,
     Phases,
-    Measure,
+    Covariate,
     AtomicFeature,
     AtomicFeatures,
     Evaluator,

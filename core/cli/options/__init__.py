@@ -19,7 +19,8 @@ Name                   Meaning                                          Was
 ``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
 ``--keep N``           configurations that ``discover`` keeps
 ``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``
-``--measure NAME``     what calibrations depend on, such as material
+``--covariate NAME``   what calibrations depend on, such as material    ``--measure`` of ``calibrate``
+``--measure NAME``     a number that ``evaluate`` gives
 ``--even-within``      a position is near-even up to this value         ``--window``
 ``--suspect-above``    a label is suspicious above this                 ``--threshold`` of ``relabel``
 ``--threshold``        standard deviations of ProbCut's check searches
