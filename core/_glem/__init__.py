@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from glem.boards import Board, board
     from glem.classifiers import FisherDiscriminant, LogisticDiscriminant, QuadraticDiscriminant
     from glem.core.features.learning import load_learning
+    from glem.core.features.own import feature
     from glem.core.game.game import load_game
     from glem.core.positions.files import read_positions, write_positions
     from glem.core.positions.positions import Positions
@@ -48,6 +49,7 @@ __all__ = [
     "board",
     "calibrate",
     "discover",
+    "feature",
     "fit",
     "generate",
     "grade",
@@ -76,6 +78,7 @@ _HOMES = {
     "Positions": "core.positions.positions",
     "QuadraticDiscriminant": "classifiers",
     "board": "boards",
+    "feature": "core.features.own",
     "load_game": "core.game.game",
     "load_learning": "core.features.learning",
     "read_positions": "core.positions.files",

@@ -19,8 +19,9 @@ from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning, load_learning, with_phases
+from glem.core.features.own import use, used
 from glem.core.game.equal_positions import one_position
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import Game, game_names, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.positions import Positions
@@ -131,11 +132,19 @@ def register(game: Game, learning: Learning | None = None) -> None:
 
     Worker processes do not know it: for them, and for the commands, write a package (``glem new-game``).
 
+    An installed game with a learning that you have :meth:`~glem.core.features.learning.Learning.extended` has your
+    features from now on, wherever it is loaded, as by ``--features``; files of features reach worker processes.
+
     Raises
     ------
     PluginError
         A game of that name is installed.
     """
+    sources = () if learning is None else learning.features.sources
+    if sources and game.name in game_names() and load_game(game.name) is game:
+        given = {source.file for source in sources}
+        use([*(source for source in used() if source.file not in given), *sources])
+        return
     add_plugin(GAMES_GROUP, game.name, game)
     if learning is not None:
         add_plugin(LEARNING_GROUP, game.name, learning)

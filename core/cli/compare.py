@@ -10,6 +10,7 @@ from glem.core.tasks.tables import Table
 @options.command("compare", "compare first.npz second.npz", "compare first.npz second.npz --json")
 @click.argument("first", type=click.Path(dir_okay=False))
 @click.argument("second", type=click.Path(dir_okay=False))
+@options.own_features
 @options.as_json
 def command(first: str, second: str) -> None:
     """Compare the weights of two evaluation files of one game."""

@@ -35,6 +35,7 @@ def _chosen_learning(name: str | None) -> Learning:
 @options.option("-o", "--output", default="glem-demo", type=click.Path(file_okay=False), help="Folder for the results.")
 @options.seed
 @options.jobs
+@options.own_features
 @options.as_json
 def command(game_name: str | None, output: str, seed: int, jobs: int) -> None:
     """Run a small discovery on the sample of positions that comes with a game, or that it plays on the spot.

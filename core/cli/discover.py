@@ -60,6 +60,7 @@ def show_discovery(found: DiscoveryResult, seconds: float) -> None:
 @options.smoothing
 @options.seed
 @options.jobs
+@options.own_features
 @options.as_json
 def command(files: options.GameFiles, output: str, groups: str | None, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @options.files("EVALUATION... POSITIONS", options.file_format, options.skip_bad)
 @options.output("Write the value of every position (.npy).", required=False)
 @options.jobs
+@options.own_features
 @options.as_json
 def command(files: options.GameFiles, output: str | None, jobs: int) -> None:
     """Errors of each EVALUATION on scored POSITIONS: root mean square, mean absolute and mean, by phase.

@@ -22,6 +22,7 @@ from glem.core.tasks.tables import Table
 )
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] EVALUATION POSITION", was=("--game",))
 @options.count("--top", 20, "Contributions to show.")
+@options.own_features
 @options.as_json
 def command(words: tuple[str, ...], top: int) -> None:
     """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.

@@ -69,6 +69,7 @@ tournament_options = options.together(
     ),
     options.seed,
     options.workers,
+    options.own_features,
     options.as_json,
 )
 """Everything but the players."""

@@ -26,8 +26,9 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.evaluation.network import NETWORK_ARRAYS, Network
 from glem.core.evaluation.result_distribution import blocks_of
-from glem.core.features.features import AtomicFeatures, Relation
+from glem.core.features.features import AtomicFeatures, FeatureSource, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
+from glem.core.features.own import known_of_file, known_source
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import check_named_by_file
@@ -529,6 +530,19 @@ class LinearEvaluation:
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
 
+    def of_plugin(self) -> Self | None:
+        """Return the same evaluation over the features of the game's plugin; None where it reads added ones."""
+        plugin = self.learning.features.plugin
+        if plugin is None:
+            return self
+        patterns = () if self.patterns is None else self.patterns.patterns
+        read = [*self.linear, *(feature for pattern in patterns for feature in pattern.features)]
+        read += [] if self.configurations is None else self.configurations.table.features.tolist()
+        if max(read, default=-1) >= len(plugin):
+            return None
+        own = None if self.patterns is None else PatternSet(plugin, patterns)
+        return evolve(self, learning=evolve(self.learning, features=plugin), patterns=own)
+
     @property
     def weights(self) -> Weights:
         """All weights, float32 [K, items]: of patterns, configurations and linear features, and last the bias."""
@@ -616,6 +630,15 @@ class LinearEvaluation:
         }
         if learning.feature_set:
             header["feature_set"] = learning.feature_set
+        if features.sources:
+            header["own_features"] = [
+                {
+                    "file": Path(source.file).name,
+                    "digest": source.digest,
+                    "names": [own.feature.name for own in source.of(learning.game.name)],
+                }
+                for source in features.sources
+            ]
         return header, arrays
 
     @classmethod
@@ -684,7 +707,8 @@ def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, ND
 
 def _learning_of(path: Path, header: Any) -> Learning:
     """Give what a game gives to learning the phases of a file, and check that its features are the same."""
-    learning = load_learning(check_named_by_file(header["game"], path), str(header.get("feature_set", "")))
+    sources = tuple(_source_of(path, header["game"], told) for told in header.get("own_features", ()))
+    learning = load_learning(check_named_by_file(header["game"], path), str(header.get("feature_set", "")), sources)
     names = tuple(header["phases"])
     if names != learning.phases.names:
         if learning.phases_of is not None:
@@ -697,3 +721,23 @@ def _learning_of(path: Path, header: Any) -> Learning:
         first = changed[0] if changed else f"{len(header['features'])} of them, now {len(now)}"
         raise BadInputError(f"{path}: made with other features than {learning.game.name} has now ({first})")
     return learning
+
+
+def _source_of(path: Path, game: str, told: Mapping[str, Any]) -> FeatureSource:
+    """Find the source of added features that a file names."""
+    source = known_source(str(told["digest"]))
+    if source is not None:
+        return source
+    file, names = str(told["file"]), ", ".join(map(str, told["names"]))
+    if not file:
+        raise BadInputError(f"{path}: made with features that are in no file ({names}): extend {game} by them first")
+    other = known_of_file(file)
+    if other is not None:
+        raise BadInputError(
+            f"{path}: made with another {file} than {other.file} is now (digest {told['digest']}, now {other.digest}), "
+            f"for {names}: bring that text back, or fit anew"
+        )
+    raise BadInputError(
+        f"{path}: made with features of {file} ({names}): name that file with --features, in Python with "
+        f"load_learning({game!r}).extended({file!r})"
+    )
