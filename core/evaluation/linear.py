@@ -26,9 +26,9 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
 from glem.core.evaluation.network import NETWORK_ARRAYS, Network
 from glem.core.evaluation.result_distribution import blocks_of
-from glem.core.features.features import AtomicFeatures, FeatureSource, Relation
+from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
-from glem.core.features.own import known_of_file, known_source
+from glem.core.features.own import described_sources, sources_of
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import check_named_by_file
@@ -617,7 +617,7 @@ class LinearEvaluation:
             arrays["coefficients"] = self.coefficients
         if self.network is not None:
             arrays |= dict(zip(NETWORK_ARRAYS, self.network.arrays, strict=True))
-        header = {
+        header: dict[str, Any] = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),
             "features": [[feature.name, feature.low, feature.high] for feature in features.features],
@@ -631,14 +631,7 @@ class LinearEvaluation:
         if learning.feature_set:
             header["feature_set"] = learning.feature_set
         if features.sources:
-            header["own_features"] = [
-                {
-                    "file": Path(source.file).name,
-                    "digest": source.digest,
-                    "names": [own.feature.name for own in source.of(learning.game.name)],
-                }
-                for source in features.sources
-            ]
+            header["own_features"] = described_sources(features.sources, learning.game.name)
         return header, arrays
 
     @classmethod
@@ -707,7 +700,7 @@ def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, ND
 
 def _learning_of(path: Path, header: Any) -> Learning:
     """Give what a game gives to learning the phases of a file, and check that its features are the same."""
-    sources = tuple(_source_of(path, header["game"], told) for told in header.get("own_features", ()))
+    sources = sources_of(path, header.get("own_features", ()))
     learning = load_learning(check_named_by_file(header["game"], path), str(header.get("feature_set", "")), sources)
     names = tuple(header["phases"])
     if names != learning.phases.names:
@@ -721,23 +714,3 @@ def _learning_of(path: Path, header: Any) -> Learning:
         first = changed[0] if changed else f"{len(header['features'])} of them, now {len(now)}"
         raise BadInputError(f"{path}: made with other features than {learning.game.name} has now ({first})")
     return learning
-
-
-def _source_of(path: Path, game: str, told: Mapping[str, Any]) -> FeatureSource:
-    """Find the source of added features that a file names."""
-    source = known_source(str(told["digest"]))
-    if source is not None:
-        return source
-    file, names = str(told["file"]), ", ".join(map(str, told["names"]))
-    if not file:
-        raise BadInputError(f"{path}: made with features that are in no file ({names}): extend {game} by them first")
-    other = known_of_file(file)
-    if other is not None:
-        raise BadInputError(
-            f"{path}: made with another {file} than {other.file} is now (digest {told['digest']}, now {other.digest}), "
-            f"for {names}: bring that text back, or fit anew"
-        )
-    raise BadInputError(
-        f"{path}: made with features of {file} ({names}): name that file with --features, in Python with "
-        f"load_learning({game!r}).extended({file!r})"
-    )

@@ -264,7 +264,9 @@ class AtomicFeatures:
             for own in source.of(self.game.name):
                 name = own.feature.name
                 if name in taken:
-                    raise BadInputError(f"{source.name}: {taken[name]} has a feature {name!r} too; give it another name")
+                    raise BadInputError(
+                        f"{source.name}: {taken[name]} has a feature {name!r} too; give it another name"
+                    )
                 taken[name] = source.name
                 named = {"value_of": own.value, "place": len(features)}
                 write = bound(_write_one_more, write_others=write, least=int(_INT16.min), most=int(_INT16.max), **named)

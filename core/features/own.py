@@ -111,7 +111,9 @@ def source_of(functions: Iterable[Any]) -> FeatureSource:
     given = list(functions)
     for function in given:
         if not hasattr(function, _OWN):
-            raise BadInputError(f"{getattr(function, '__name__', function)!r} is no feature: mark it with @glem.feature")
+            raise BadInputError(
+                f"{getattr(function, '__name__', function)!r} is no feature: mark it with @glem.feature"
+            )
     text = "\n".join(map(inspect.getsource, given))
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     return _know(FeatureSource("", digest, tuple(getattr(function, _OWN) for function in given)))
@@ -127,42 +129,69 @@ def _know(source: FeatureSource) -> FeatureSource:
 
 def use(sources: Iterable[FeatureSource]) -> tuple[FeatureSource, ...]:
     """Add the features of these sources, and no others, to every Learning that is loaded; return what was before."""
-    global _used  # noqa: PLW0603 # what a process has been given, as plugins are
+    global _used
     before, _used = _used, tuple(dict.fromkeys(sources))
     _tell_workers()
     return before
 
 
 def used() -> tuple[FeatureSource, ...]:
-    """Sources whose features every Learning of this process has."""
+    """List the sources whose features every Learning of this process has."""
     return _used
 
 
 def _tell_workers() -> None:
-    CARRIED[_use_in_worker] = [(source.file, source.digest, source in _used) for source in _known.values()]
-    PROCESS_SETTINGS["features"] = [source.digest for source in _used]
+    used_digests = [source.digest for source in _used]
+    CARRIED[_use_in_worker] = [(source.file, source.digest) for source in _known.values()], used_digests
+    PROCESS_SETTINGS["features"] = used_digests
 
 
-def _use_in_worker(sources: Sequence[tuple[str, str, bool]]) -> None:
-    """Load what another process has loaded."""
-    chosen = []
-    for file, digest, is_used in sources:
-        if digest not in _known and file and load_features(file).digest != digest:
+def _use_in_worker(given: tuple[Sequence[tuple[str, str]], Sequence[str]]) -> None:
+    """Load and use what another process has loaded and uses; functions that came from no file stay there."""
+    sources, used_digests = given
+    for file, digest in sources:
+        if file and digest not in _known and load_features(file).digest != digest:
             raise BadInputError(f"{file}: has changed since the work began")
-        if is_used and digest in _known:
-            chosen.append(_known[digest])
-    use(chosen)
+    use(_known[digest] for digest in used_digests if digest in _known)
 
 
-def known_source(digest: str) -> FeatureSource | None:
-    """What this process has loaded under a digest."""
-    return _known.get(digest)
+def described_sources(sources: Iterable[FeatureSource], game: str) -> list[dict[str, Any]]:
+    """Describe sources for the header of a file, of which :func:`sources_of` finds them again."""
+    return [
+        {
+            "file": Path(source.file).name,
+            "digest": source.digest,
+            "names": [own.feature.name for own in source.of(game)],
+        }
+        for source in sources
+    ]
 
 
-def known_of_file(name: str) -> FeatureSource | None:
-    """What this process uses of a file of that name, or has loaded last."""
-    found = [source for source in (*_known.values(), *_used) if Path(source.file).name == name]
-    return found[-1] if found else None
+def sources_of(place: str | os.PathLike[str], described: Iterable[Any]) -> tuple[FeatureSource, ...]:
+    """Find the sources that a file was made with, among those that the user has named.
+
+    Raises
+    ------
+    BadInputError
+        One is missing, or its text is another now.
+    """
+    found = []
+    for told in described:
+        digest, file, names = str(told["digest"]), str(told["file"]), ", ".join(map(str, told["names"]))
+        if digest not in _known:
+            others = [source for source in _known.values() if file and Path(source.file).name == file]
+            if others:
+                raise BadInputError(
+                    f"{os.fspath(place)}: made with another {file} than {others[-1].file} is now (digest {digest}, now "
+                    f"{others[-1].digest}), for {names}: bring that text back, or make it anew"
+                )
+            way = f"name that file with --features, in Python with Learning.extended({file!r})"
+            raise BadInputError(
+                f"{os.fspath(place)}: made with features of {file or 'no file'} ({names}): "
+                f"{way if file else 'extend the Learning by these functions first'}"
+            )
+        found.append(_known[digest])
+    return tuple(found)
 
 
 def try_out(game: Game, source: FeatureSource) -> None:

@@ -53,10 +53,10 @@ def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
     -------
     Evaluator
         Of :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` (for quadratic ones
-        ``make_quadratic_evaluator``) where that covers the evaluation, which reads no added features then, else :func:`recomputing_evaluator`. Its score
-        is the integer sum of the weights of :meth:`LinearEvaluation.in_play`, in steps of 1 /
-        :attr:`PlayWeights.scale`, within :func:`score_limit`; under the logistic link these are log odds, not winning
-        chances.
+        ``make_quadratic_evaluator``) where that covers the evaluation, else :func:`recomputing_evaluator`; plugins
+        cover no added features. Its score is the integer sum of the weights of :meth:`LinearEvaluation.in_play`, in
+        steps of 1 / :attr:`PlayWeights.scale`, within :func:`score_limit`; under the logistic link these are log odds,
+        not winning chances.
     """
     known = evaluation.of_plugin()
     make_evaluator = evaluation.learning.make_evaluator

@@ -1,4 +1,4 @@
-"""Features of a user's own: beside those of each game, in the commands, in workers, and refused where they are wrong."""
+"""Features of a user's own: beside those of each game, in commands and workers, and refused where they are wrong."""
 
 import copy
 from pathlib import Path
@@ -22,7 +22,7 @@ SOURCE = """import glem
 import numpy as np
 from glem.core.compiling.kernels import popcount
 
-LEVELS = np.array([0, 1, 1, 2, 3])
+CORNERS, LEVELS = np.uint64(0x8100000000000081), np.array([0, 0, 0, 0, 1, 2, 2, 2, 2])
 
 def lead(position):
     return popcount(position.own) - popcount(position.opponent)
@@ -35,9 +35,10 @@ def more_discs(position):
     Not of the description.'''
     return lead(position)
 
-@glem.feature("othello", 0, 3, value_names=("a", "b", "c", "d"), group="levels")
+@glem.feature("othello", 0, 2, value_names=("behind", "even", "ahead"), group="levels")
 def level(position):
-    return LEVELS[popcount(position.own) % 5]
+    lead = popcount(position.own & CORNERS) - popcount(position.opponent & CORNERS)
+    return LEVELS[4 + lead]
 
 @glem.feature("connect_four", -21, 21, linear=True)
 def more_stones(position):
@@ -193,8 +194,13 @@ def test_commands_take_them_to_every_process(
     assert found["depth"] == 3
     match = ("match", "model.npz,depth=2", "default,depth=1", "--opening-count", 2, "--openings", "random:8")
     assert terminal.json(*match, "--workers", 2, *own)["games"]
-    discovering = ("discover", "positions.parquet", "-o", "found", "--groups", "levels", "--groups", "my_features")
-    terminal(*discovering, "--sample", 3000, "--iterations", 3, "--patterns", "none", *own)
-    assert "level=" in Path("found/report.html").read_text()
+    discovering = ("discover", "positions.parquet", "-o", "found", "--groups", "levels")
+    terminal(*discovering, "--sample", 9000, "--iterations", 3, "--patterns", "none", *own)
+    mined = LinearEvaluation.load("found/configurations.npz")
+    assert mined.configurations is not None
+    assert set(mined.configurations.table.features) == {mined.learning.features.index("level")}
+    fitting = ("fit", "positions.parquet", "-o", "found.npz", "--iterations", 1, "--configurations", "found/mined.npz")
+    assert "my_features.py: name these first with --features" in terminal.fails(*fitting)
+    terminal(*fitting, *own)
     file.write_text(SOURCE + "# later\n")
     assert "made with another my_features.py than" in terminal.fails("evaluate", "model.npz", "positions.parquet", *own)
