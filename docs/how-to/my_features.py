@@ -1,4 +1,4 @@
-"""Two features of Othello of one's own: frontier discs, and discs that are safe around the corners."""
+"""Two features of Othello of one's own: frontier discs, and discs that corners make safe."""
 
 import numpy as np
 
@@ -6,24 +6,18 @@ import glem
 from glem.core.compiling.kernels import popcount
 from glem.games.othello.rules import CORNERS, neighbours
 
-INNER_COLUMNS = np.uint64(0x7E7E7E7E7E7E7E7E)
+ONE, ROW = np.uint64(1), np.uint64(8)
+TOP_AND_BOTTOM = np.uint64(0xFF000000000000FF)
+LEFT_AND_RIGHT = np.uint64(0x8181818181818181)
 
 
-def beside(discs, side):
-    """Squares of a side's runs that lie next to some discs, along ranks and files."""
-    sideways = ((discs & ~np.uint64(0x8080808080808080)) << np.uint64(1)) | (
-        (discs & ~np.uint64(0x0101010101010101)) >> np.uint64(1)
-    )
-    return side & (sideways | (discs << np.uint64(8)) | (discs >> np.uint64(8)))
-
-
-def stable(side):
-    """Discs of one side that touch its corners by unbroken edges."""
-    edges = side & np.uint64(0xFF818181818181FF)
-    found = side & CORNERS
+def from_corners(discs):
+    """Discs in corners, and in unbroken runs from them along the edges."""
+    safe = discs & CORNERS
     for _ in range(7):
-        found |= beside(found, edges)
-    return found
+        safe |= discs & TOP_AND_BOTTOM & ((safe << ONE) | (safe >> ONE))
+        safe |= discs & LEFT_AND_RIGHT & ((safe << ROW) | (safe >> ROW))
+    return safe
 
 
 @glem.feature("othello", -64, 64, linear=True)
@@ -35,5 +29,5 @@ def frontier_discs(position):
 
 @glem.feature("othello", -28, 28, linear=True)
 def stable_corners(position):
-    """Own discs in corners and in unbroken runs from them along the edges, less the opponent's."""
-    return popcount(stable(position.own)) - popcount(stable(position.opponent))
+    """Own discs that corners make safe along the edges, less the opponent's."""
+    return popcount(from_corners(position.own)) - popcount(from_corners(position.opponent))

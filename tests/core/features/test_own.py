@@ -203,4 +203,5 @@ def test_commands_take_them_to_every_process(
     assert "my_features.py: name these first with --features" in terminal.fails(*fitting)
     terminal(*fitting, *own)
     file.write_text(SOURCE + "# later\n")
+    monkeypatch.setattr("glem.core.features.own._known", {})
     assert "made with another my_features.py than" in terminal.fails("evaluate", "model.npz", "positions.parquet", *own)
