@@ -204,4 +204,6 @@ def test_commands_take_them_to_every_process(
     terminal(*fitting, *own)
     file.write_text(SOURCE + "# later\n")
     monkeypatch.setattr("glem.core.features.own._known", {})
-    assert "made with another my_features.py than" in terminal.fails("evaluate", "model.npz", "positions.parquet", *own)
+    # Under this name nothing is kept of it.
+    Path("model.npz").rename("moved.npz")
+    assert "made with another my_features.py than" in terminal.fails("evaluate", "moved.npz", "positions.parquet", *own)
