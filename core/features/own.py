@@ -22,6 +22,7 @@ from glem.core.tasks.run_folder import PROCESS_SETTINGS
 from glem.core.tasks.tasks import CARRIED
 
 _DIGITS = 16
+_LONGEST_SHOWN = 200
 _TRIED_GAMES = 2
 _TRIED_PLIES = 120
 _OWN = "own_feature"
@@ -177,7 +178,8 @@ def sources_of(place: str | os.PathLike[str], described: Iterable[Any]) -> tuple
     """
     found = []
     for told in described:
-        digest, file, names = str(told["digest"]), str(told["file"]), ", ".join(map(str, told["names"]))
+        names = ", ".join(map(str, told["names"]))[:_LONGEST_SHOWN]
+        digest, file = str(told["digest"])[:_DIGITS], str(told["file"])[:_LONGEST_SHOWN]
         if digest not in _known:
             others = [source for source in _known.values() if file and Path(source.file).name == file]
             if others:

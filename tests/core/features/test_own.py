@@ -14,6 +14,7 @@ from glem.core.features.learning import Learning, load_learning
 from glem.core.features.own import feature, use
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
+from glem.core.tasks.run_folder import claim_folder
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.evaluator_scores import line_scores, random_line
 from tests.core.evaluation.linear_evaluations import linear_evaluation, random_evaluation, random_weights
@@ -153,15 +154,18 @@ def test_evaluations_name_the_file_that_they_need(
         LinearEvaluation.load(model)
 
 
-def test_functions_are_added_and_registered(othello_learning: Learning) -> None:
+def test_functions_are_added_and_registered(othello_learning: Learning, tmp_path: Path) -> None:
     @feature("othello", 0, 1, linear=True)
     def is_start(position):  # type: ignore[no-untyped-def]
         return int(position.own | position.opponent == np.uint64(0x0000001818000000))
 
     learning = othello_learning.extended(is_start)
     before = use(())
+    claim_folder(tmp_path, {"work": "fit"})
     try:
         glem.register(learning.game, learning)
+        with pytest.raises(BadInputError, match=r"other settings or input \(features: "):
+            claim_folder(tmp_path, {"work": "fit"})
         assert load_learning("othello") is learning
         # What ships has the features that it was made with.
         assert glem.load_evaluation("default", "othello").learning is othello_learning
