@@ -17,7 +17,7 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.learning import Learning, load_learning, with_phases
 from glem.core.features.own import use, used
 from glem.core.game.equal_positions import one_position
@@ -359,7 +359,7 @@ def fit(
     game, learning = source.game, load_learning(source.game.name)
     if phases is not None:
         learning = with_phases(learning, phases)
-    before = None if prior == named.NO_EVALUATION else named.load_value(prior, game)
+    before = None if prior == named.NO_EVALUATION else value_part(named.load_prior(prior, game))
     if before is not None:
         if (configurations, baseline, phases, link, linear) != (None, None, None, "identity", True):
             raise BadInputError("a prior is fitted with its own configurations, linear features, phases and link")
@@ -586,7 +586,7 @@ def tune(
         drawishness_names=() if hold == "drawishness" else None,
         window=even_within,
     )
-    before = None if prior == named.NO_EVALUATION else named.load_evaluation(prior, owner)
+    before = None if prior == named.NO_EVALUATION else named.load_prior(prior, owner)
     begin = without_knowledge(learning) if before is None else prior_of(before)
     earlier = "" if before is None else before.provenance.get(FITTED_FILES, "")
     told = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -577,6 +577,18 @@ class LinearEvaluation:
         width = patterns.weight_count - self.pattern_weights.shape[1]
         weights = np.pad(self.pattern_weights, ((0, 0), (0, width)))
         return evolve(self, patterns=patterns, pattern_weights=weights, coefficients=None)
+
+    def extended(self, learning: Learning, linear: Iterable[str] = ()) -> Self:
+        """Return the same evaluation over these and further features; those named linear enter with weights of 0."""
+        own = tuple(map(learning.features.index, linear))
+        return evolve(
+            self,
+            learning=learning,
+            patterns=None if self.patterns is None else PatternSet(learning.features, self.patterns.patterns),
+            linear=(*self.linear, *own),
+            linear_weights=np.pad(self.linear_weights, ((0, 0), (0, len(own)))),
+            coefficients=None if own else self.coefficients,
+        )
 
     def in_play(self) -> PlayWeights:
         """Round the weights to 16-bit integers with one common power of two as scale.

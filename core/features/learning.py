@@ -17,7 +17,7 @@ from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeatures, FeatureSource
-from glem.core.features.own import load_features, source_of, try_out, used
+from glem.core.features.own import load_features, source_of, try_out, used_of
 from glem.core.game.declarations import explained, kind_problems, phases_problems, refuse
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
@@ -376,7 +376,7 @@ def load_learning(name: str, feature_set: str = "", sources: tuple[FeatureSource
             raise BadInputError(f"{name} has no feature set {feature_set!r}; it has: {', '.join(sets) or 'none'}")
         learning = sets[feature_set]()
     elif sources is None:
-        sources = tuple(source for source in used() if source.of(name))
+        sources = used_of(name)
     return with_sources(learning, sources) if sources else learning
 
 

@@ -141,6 +141,11 @@ def used() -> tuple[FeatureSource, ...]:
     return _used
 
 
+def used_of(game: str) -> tuple[FeatureSource, ...]:
+    """List those of them that have features of a game."""
+    return tuple(source for source in _used if source.of(game))
+
+
 def _tell_workers() -> None:
     used_digests = [source.digest for source in _used]
     CARRIED[_use_in_worker] = [(source.file, source.digest) for source in _known.values()], used_digests

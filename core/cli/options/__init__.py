@@ -16,7 +16,7 @@ Name                   Meaning                                          Was
 ``--player PLAYER``    who plays: the text of a player
 ``--by PLAYER``        who labels: the text of a player
 ``--quick PLAYER``     who searches all positions first                 ``--by`` of ``relabel``
-``--features FILE.py`` features of your own to add to the game's
+``--features FILE``    a file of features of your own
 ``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
 ``--keep N``           configurations that ``discover`` keeps
 ``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``

@@ -196,6 +196,9 @@ def test_commands_take_them_to_every_process(
     assert any(row["name"] == "corner" for row in terminal.json("explain", "model.npz", "start", *own)["contributions"])
     found = terminal.json("search", "othello", "--evaluation", "model.npz", "--depth", 3, *own)
     assert found["depth"] == 3
+    terminal(*fitting[:3], "prior.npz", "--prior", "default", "--iterations", 5, *own)
+    begun = terminal.json("explain", "prior.npz", "start", *own)["contributions"]
+    assert [row["name"] for row in begun if row["kind"] == "linear" and "discs" in row["name"]] == ["more_discs=0"]
     match = ("match", "model.npz,depth=2", "default,depth=1", "--opening-count", 2, "--openings", "random:8")
     assert terminal.json(*match, "--workers", 2, *own)["games"]
     discovering = ("discover", "positions.parquet", "-o", "found", "--groups", "levels")
