@@ -7,6 +7,7 @@ weights of what is active: the bias, patterns, configurations, linear features.
 import math
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,10 @@ def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
     if isinstance(evaluation, QuadraticEvaluation):
         make_evaluator = evaluation.learning.make_quadratic_evaluator
     fast = make_evaluator(known) if make_evaluator is not None and known is not None else None
-    return fast if fast is not None else recomputing_evaluator(evaluation)
+    # A plugin that computes its features by what is no plain function says so by its own form.
+    plugin = evaluation.learning.features.plugin
+    plain = plugin is not None and not isinstance(plugin.write, FunctionType)
+    return fast if fast is not None else recomputing_evaluator(evaluation, plain=plain)
 
 
 def score_limit(evaluation: LinearEvaluation, steps_per_unit: float) -> int:

@@ -48,8 +48,17 @@ def more_stones(position):
 @glem.feature("chess", 0, 8, linear=True)
 def own_pawns(position):
     return popcount(position.pawns & (position.white if position.turn == 0 else ~position.white))
+
+@glem.feature("open_spiel:tic_tac_toe", 0, 9, linear=True)
+def plies(position):
+    return int(position.length)
 """
-NAMES = {"othello": ("more_discs", "level"), "connect_four": ("more_stones",), "chess": ("own_pawns",)}
+NAMES = {
+    "othello": ("more_discs", "level"),
+    "connect_four": ("more_stones",),
+    "chess": ("own_pawns",),
+    "open_spiel:tic_tac_toe": ("plies",),
+}
 
 
 @pytest.fixture
@@ -65,8 +74,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.filterwarnings("ignore::glem.core.compiling.plain_python.PlainRulesWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_search_and_prediction_agree(name: str, file: Path) -> None:
+    if name.startswith("open_spiel:"):
+        pytest.importorskip("pyspiel", reason="open_spiel is not installed; pip install 'pyglem[open-spiel]'")
     own = load_learning(name)
     learning = own.extended(file)
     added = [learning.features.index(each) for each in NAMES[name]]
