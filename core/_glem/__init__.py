@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from glem.boards import Board, board
     from glem.classifiers import FisherDiscriminant, LogisticDiscriminant, QuadraticDiscriminant
     from glem.core.features.learning import load_learning
+    from glem.core.features.own import feature
     from glem.core.game.game import load_game
     from glem.core.positions.files import read_positions, write_positions
     from glem.core.positions.positions import Positions
@@ -50,6 +51,7 @@ __all__ = [
     "calibrate",
     "discover",
     "evaluate",
+    "feature",
     "fit",
     "generate",
     "grade",
@@ -78,6 +80,7 @@ _HOMES = {
     "Positions": "core.positions.positions",
     "QuadraticDiscriminant": "classifiers",
     "board": "boards",
+    "feature": "core.features.own",
     "load_game": "core.game.game",
     "load_learning": "core.features.learning",
     "read_positions": "core.positions.files",

@@ -17,10 +17,11 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.learning import Learning, load_learning, with_phases
+from glem.core.features.own import use, used
 from glem.core.game.equal_positions import one_position
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import Game, game_names, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.positions import Positions
@@ -136,11 +137,19 @@ def register(game: Game, learning: Learning | None = None) -> None:
 
     Worker processes do not know it: for them, and for the commands, write a package (``glem games new``).
 
+    An installed game with a learning that you have :meth:`~glem.core.features.learning.Learning.extended` has your
+    features from now on, wherever it is loaded, as by ``--features``; files of features reach worker processes.
+
     Raises
     ------
     PluginError
         A game of that name is installed.
     """
+    sources = () if learning is None else learning.features.sources
+    if sources and game.name in game_names() and load_game(game.name) is game:
+        given = {source.file for source in sources}
+        use([*(source for source in used() if source.file not in given), *sources])
+        return
     add_plugin(GAMES_GROUP, game.name, game)
     if learning is not None:
         add_plugin(LEARNING_GROUP, game.name, learning)
@@ -355,7 +364,7 @@ def fit(
     game, learning = source.game, load_learning(source.game.name)
     if phases is not None:
         learning = with_phases(learning, phases)
-    before = None if prior == named.NO_EVALUATION else named.load_value(prior, game)
+    before = None if prior == named.NO_EVALUATION else value_part(named.load_prior(prior, game))
     if before is not None:
         if (configurations, baseline, phases, link, linear) != (None, None, None, "identity", True):
             raise BadInputError("a prior is fitted with its own configurations, linear features, phases and link")
@@ -582,7 +591,7 @@ def tune(
         drawishness_names=() if hold == "drawishness" else None,
         window=even_within,
     )
-    before = None if prior == named.NO_EVALUATION else named.load_evaluation(prior, owner)
+    before = None if prior == named.NO_EVALUATION else named.load_prior(prior, owner)
     begin = without_knowledge(learning) if before is None else prior_of(before)
     earlier = "" if before is None else before.provenance.get(FITTED_FILES, "")
     told = {

@@ -70,6 +70,7 @@ class _Fit(options.Command):
 @options.held_out(0.05, " for early stopping; 0 fits to the last iteration", was=("--validation",))
 @options.seed
 @options.jobs
+@options.own_features
 @options.as_json
 def command(files: tuple[str, ...], output: str, **how: Any) -> None:
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.

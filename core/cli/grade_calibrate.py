@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 @options.report
 @options.jobs
 @options.workers
+@options.own_features
 @options.as_json
 def command(
     files: options.GameFiles,

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @options.l2(4.0, " where `fit` fits")
 @options.resamples
 @options.jobs
+@options.own_features
 @options.as_json
 def command(
     files: options.GameFiles,

@@ -357,7 +357,7 @@ def discover(
             values = learning.features.values(sample.positions)
             statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
             correlations = np.nan_to_num(statistics.correlations())
-            configurations.save(folder / "mined.npz")
+            configurations.save(folder / "mined.npz", learning.features)
         else:
             # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
             for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):

@@ -7,6 +7,7 @@ pages that no table of contents names.
 import doctest
 import re
 import shlex
+import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -156,6 +157,8 @@ def test_commands_in_the_page_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")], ids=page_name)
 def test_python_examples_give_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for example in page.parent.glob("*.py"):
+        shutil.copy(example, tmp_path)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     # A fence is no output: the examples alone, as the page has them.
     text = "\n".join(fenced(page, "python"))

@@ -37,6 +37,7 @@ DIFFERENT = {
     "--plies": "which are taken, or searched again",
     "--opening-count": "the experiment with discriminants has the paper's",
     "--opening-plies": "the same",
+    "--features": "a file of them, or names of those that a style is learned by",
     "--solve": "training solves where the game can be",
 }
 """Options that commands have in common but not in the same words, with the same type and default, and why."""
