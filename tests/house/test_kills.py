@@ -31,7 +31,7 @@ from tests.house.golden import canonical
 from tests.killed_programs import end_command_when
 from tests.othello import OTHELLO, sample_of_games
 
-KILLS = 3
+KILLS = 2
 # Python ends by the signal itself where Ctrl-C came inside code that was made from text.
 STATUSES = {0, -signal.SIGKILL, 130, -signal.SIGINT}
 

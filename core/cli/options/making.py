@@ -19,9 +19,9 @@ MOST_OPTIONS = 15
 """Options of a help page that need no second heading."""
 
 _RARE = {
-    *("--format", "--skip-bad", "--features", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
-    *("--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within", "--quiescence"),
-    *("--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
+    *("--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
+    *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
+    *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
     *("--feature-set", "--leeway", "--refits", "--td", "--fixed", "--without-event", "--without-player"),
 }
 """Options that most commands have, or that make another option more exact: on a long page they stand last."""
