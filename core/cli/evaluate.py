@@ -11,7 +11,6 @@ from glem.core.errors import BadInputError
 @options.command(
     "evaluate",
     "evaluate model.npz positions.parquet",
-    "evaluate model.npz positions.parquet -o values.npy",
     "evaluate old.npz new.npz positions.parquet --measure rmse --measure calibration-error,bins=10",
 )
 @options.files("EVALUATION... POSITIONS", options.file_format, options.skip_bad)
