@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from glem.boards import Board, board
     from glem.classifiers import FisherDiscriminant, LogisticDiscriminant, QuadraticDiscriminant
     from glem.core.features.learning import load_learning
+    from glem.core.features.own import feature
     from glem.core.fitting.fitters.fitter import Fit, Fitter
     from glem.core.game.game import load_game
     from glem.core.positions.files import read_positions, write_positions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from glem.functions import (
         calibrate,
         discover,
+        evaluate,
         fit,
         generate,
         grade,
@@ -52,6 +54,8 @@ __all__ = [
     "board",
     "calibrate",
     "discover",
+    "evaluate",
+    "feature",
     "fit",
     "generate",
     "grade",
@@ -83,6 +87,7 @@ _HOMES = {
     "Positions": "core.positions.positions",
     "QuadraticDiscriminant": "classifiers",
     "board": "boards",
+    "feature": "core.features.own",
     "load_game": "core.game.game",
     "load_learning": "core.features.learning",
     "setting": "core.tasks.settings",

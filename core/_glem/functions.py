@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
@@ -19,8 +19,9 @@ from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning, load_learning
+from glem.core.features.own import use, used
 from glem.core.game.equal_positions import one_position
-from glem.core.game.game import Game, load_game
+from glem.core.game.game import Game, game_names, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.positions import Positions
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from glem.core.grading.scorers.scorer import Scorer
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.labelling.training_games import Generated
+    from glem.core.measures.evaluating import Evaluated
+    from glem.core.measures.named import Given
     from glem.core.positions.selection.reading import FileSummary
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
@@ -49,8 +52,11 @@ if TYPE_CHECKING:
 
 _SECONDS = 5.0
 _THREADS = os.cpu_count() or 1
+_PART = 1 << 18
+"""Positions that are evaluated at a time."""
 
 Path_ = str | os.PathLike[str]
+Evaluation_ = str | os.PathLike[str] | LinearEvaluation | ResultEvaluation
 
 _ALLOWED: dict[str, tuple[Any, ...]] = {
     "adjudicate": (0,),
@@ -123,13 +129,21 @@ def position_of(game: Game, position: Any = None) -> Any:
 def register(game: Game, learning: Learning | None = None) -> None:
     """Let this process know a game of your own, as if a package had installed it; call it again after a change.
 
-    Worker processes do not know it: for them, and for the commands, write a package (``glem new-game``).
+    Worker processes do not know it: for them, and for the commands, write a package (``glem games new``).
+
+    An installed game with a learning that you have :meth:`~glem.core.features.learning.Learning.extended` has your
+    features from now on, wherever it is loaded, as by ``--features``; files of features reach worker processes.
 
     Raises
     ------
     PluginError
         A game of that name is installed.
     """
+    sources = () if learning is None else learning.features.sources
+    if sources and game.name in game_names() and load_game(game.name) is game:
+        given = {source.file for source in sources}
+        use([*(source for source in used() if source.file not in given), *sources])
+        return
     add_plugin(GAMES_GROUP, game.name, game)
     if learning is not None:
         add_plugin(LEARNING_GROUP, game.name, learning)
@@ -398,7 +412,7 @@ def tune(
         drawishness_names=() if hold == "drawishness" else None,
         window=even_within,
     )
-    before = None if prior == named.NO_EVALUATION else named.load_evaluation(prior, owner)
+    before = None if prior == named.NO_EVALUATION else named.load_prior(prior, owner)
     begin = without_knowledge(learning) if before is None else prior_of(before)
     earlier = "" if before is None else before.provenance.get(FITTED_FILES, "")
     told = {
@@ -795,6 +809,117 @@ def grade(
 
 
 @_checked
+def evaluate(
+    evaluations: Evaluation_ | Sequence[Evaluation_] | Mapping[str, Evaluation_],
+    positions: Any,
+    measures: Given | Iterable[Given] | Mapping[str, Given] | None = None,
+    *,
+    game: Game | str | None = None,
+    output: Path_ | None = None,
+    format: str | None = None,  # noqa: A002 # the word of the command line
+    skip_bad: bool = False,
+    jobs: int = _THREADS,
+    progress: Progress = SILENT,
+) -> Evaluated:
+    """Measure evaluations on scored positions, by phase and over all, with errors by game, as ``glem evaluate`` does.
+
+    Parameters
+    ----------
+    evaluations
+        One or more: files, names such as ``default``, or objects; a mapping gives names to show. Differences are to the
+        first.
+    positions
+        :class:`Positions`, a table of their columns, or a file, which is read part by part.
+    measures
+        Names (``rmse``, ``mae``, ``mean-error``, ``choice-error``, ``grade``, ``calibration-error``, ...), texts
+        ``FILE.py:NAME``, or measures, classes and functions of your own
+        (:class:`~glem.core.measures.measure.Measure`), one or more; a mapping gives names to show. By default the
+        errors, and of a choice set the choice errors.
+    game
+        The game or its name; None for the one that the positions, or else the first evaluation, name.
+    output
+        File to write the values of the one evaluation to (.npy), or None.
+    format, skip_bad
+        Format of the file, and whether bad records are left out instead of stopping.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No such evaluation, measure or file, evaluations of several units, or nothing to evaluate on.
+    """
+    from glem.core.files.atomic import atomic_path
+    from glem.core.measures.evaluating import evaluate_positions
+    from glem.core.measures.named import measures_of
+    from glem.core.measures.whole_games import are_in_order, stream_whole_games, whole_games
+    from glem.core.positions.files import read_header
+    from glem.core.positions.reading import ReadingNotes, is_position_file
+
+    given = _named_evaluations(evaluations)
+    if output is not None and len(given) > 1:
+        raise BadInputError("the output takes the values of one evaluation; name one")
+    chosen = None if measures is None else measures_of(measures)
+    notes, values = ReadingNotes(), list[Any]()
+    if isinstance(positions, str | os.PathLike):
+        where = os.fspath(positions)
+        if game is not None or is_position_file(where):
+            owner = _game(read_header(where).game if game is None else game)
+        else:
+            owner = _evaluation(next(iter(given.values())), None).learning.game
+        parts = stream_whole_games(owner, where, format=format, skip_bad=skip_bad, notes=notes)
+    else:
+        whole, where = Positions.of(positions, game), "the set"
+        owner, rows = whole.game, range(0, len(whole) or 1, _PART)
+        parts = whole_games(
+            (whole.select(slice(row, row + _PART)) for row in rows), in_order=are_in_order([whole.record])
+        )
+    found = evaluate_positions(
+        {name: _evaluation(each, owner) for name, each in given.items()},
+        parts,
+        chosen,
+        observe=None if output is None else values.append,
+        remarks=notes.texts,
+        jobs=jobs,
+        progress=progress,
+    )
+    if found is None:
+        raise BadInputError(f"{where}: holds no positions{''.join(f'; {text}' for text in notes.texts())}")
+    if output is not None:
+        import numpy as np
+
+        with atomic_path(output) as path, path.open("wb") as file:
+            np.save(file, np.concatenate(values))
+    return found
+
+
+def _named_evaluations(
+    given: Evaluation_ | Sequence[Evaluation_] | Mapping[str, Evaluation_],
+) -> Mapping[str, Evaluation_]:
+    """Name evaluations as they are shown."""
+    if isinstance(given, Mapping):
+        return given
+    each = [given] if isinstance(given, str | os.PathLike | LinearEvaluation | ResultEvaluation) else given
+    if not each:
+        raise BadInputError("name an evaluation")
+    return {
+        os.fspath(one) if isinstance(one, str | os.PathLike) else f"evaluation {place}": one
+        for place, one in enumerate(each, 1)
+    }
+
+
+def _evaluation(given: Evaluation_, game: Game | None) -> LinearEvaluation | ResultEvaluation:
+    """Load an evaluation of a game, if it is not given itself."""
+    if isinstance(given, str | os.PathLike):
+        return named.load_evaluation(given, game)
+    if game is not None and given.learning.game.name != game.name:
+        raise BadInputError(f"an evaluation of {given.learning.game.name} is given, the game is {game.name}")
+    return given
+
+
+@_checked
 def calibrate(
     game: Game | str,
     files: Path_ | Sequence[Path_],
@@ -807,7 +932,7 @@ def calibrate(
     jobs: int = _THREADS,
     **more: Any,
 ) -> CalibratedCollection:
-    """Fit what an evaluation's values mean for the results of games, as ``glem calibrate`` does.
+    """Fit what an evaluation's values mean for the results of games, as ``glem grade calibrate`` does.
 
     Parameters
     ----------
@@ -999,7 +1124,7 @@ def tune_options(
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> OptionsTuning:
-    """Tune options of an external engine by SPSA, as ``glem spsa`` does; the same call continues after a kill.
+    """Tune options of an external engine by SPSA, as ``glem tune-options`` does; the same call continues after a kill.
 
     Parameters
     ----------
@@ -1269,7 +1394,7 @@ def tournament(
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
 ) -> TournamentResult:
-    """Play every player against every other one, from every opening twice, as ``glem tournament`` does.
+    """Play every player against every other one, from every opening twice, as ``glem match`` does.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
 """The ``glem`` command. Each command lives in a module of its own, imported only when it is called."""
 
+from __future__ import annotations
+
 import contextlib
 import importlib
 import os
@@ -7,62 +9,93 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from glem.core.cli.display import add_verbosity, printable_output, tell
+from glem.core.cli.display import add_verbosity, name_document, printable_output, tell
 from glem.core.errors import BadInputError, GlemError, GlemWarning, __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _TASKS = {
     "Learn from games and positions": {
-        "demo": "Discover patterns in a sample that comes with a game; needs no input.",
         "positions": "Turn game records into scored positions.",
-        "discover": "Mine configurations and patterns, fit their weights, write a report.",
-        "patterns": "Find patterns in scored positions.",
+        "discover": "Mine configurations and patterns, fit their weights, write a report; --demo needs no input.",
         "fit": "Fit an evaluation to the scores of positions.",
         "tune": "Fit an evaluation and its drawishness to the results of games.",
-        "spsa": "Tune options of an external engine by grades or by matches.",
-        "evaluate": "Error of an evaluation on scored positions, phase by phase.",
-        "compare": "Compare two evaluation files.",
-        "explain": "Show what an evaluation sees in a position.",
+        "tune-options": "Tune options of an external engine by grades or by matches.",
+        "evaluate": "Measure evaluations on scored positions, by phase, with standard errors.",
+        "show": "Show what is in a file, how two evaluations differ, what one sees in a position.",
     },
     "Search, solve, play": {
-        "search": "Search a position.",
+        "search": "Search a position; count move sequences; fit selective search.",
         "solve": "Exact scores of positions near the end of a game.",
         "play": "Play against an evaluation in the terminal.",
         "engine": "Play in programs that speak a text protocol.",
-        "match": "Play two players against each other.",
-        "tournament": "Play several players against each other.",
-        "probcut": "Fit selective search to an evaluation.",
-        "perft": "Count the move sequences of a game.",
+        "match": "Play two players or more against each other.",
     },
     "Make positions to learn from": {
         "generate": "Let players play among themselves, as material to learn from.",
-        "label": "Label positions by search and solver.",
-        "relabel": "Label positions by the results of all games, with obvious mistakes corrected.",
+        "label": "Label positions: by search and solver, or by the results of all games.",
         "train": "Train an evaluation from the rules of a game, generation after generation.",
     },
     "Grade on games": {
-        "grade": "Grade evaluations by how well they predict the results of games.",
-        "calibrate": "Fit what an evaluation's values mean for the results of games.",
-        "learn": "Try changes to an evaluation, one after the other, by grading on games.",
-        "style": "Learn players' styles from their games, and tell whose moves some are.",
-        "experiment": "Experiments on what grades tell: of processing power and of playing strength.",
+        "grade": "Grade evaluations by how well they predict the results of games; calibrate them.",
+        "improve": "Try changes to an evaluation, one after the other, by grading on games.",
+        "style": "Learn players' styles from their games, compare them, say who played.",
+        "experiment": "Repeat the papers' experiments: on grades, discriminants and styles.",
     },
     "Add a game": {
-        "games": "List the installed games.",
-        "new-game": "Write a package for a game of your own.",
+        "games": "List the installed games; begin one of your own.",
         "check": "Run the conformance suite on a game.",
     },
 }
 """Commands by what people do with them, and what ``glem --help`` says of each."""
 
-_COMMANDS = {name: text for commands in _TASKS.values() for name, text in commands.items()}
+_SEE_ALSO = {
+    "discover patterns": "finds patterns alone, for `glem fit`",
+    "games new": "writes a package for a game of your own",
+    "grade calibrate": "fits what the values of an evaluation mean for results, for `glem engine --calibration`",
+    "label by-results": "labels by the results of all games together, with obvious mistakes corrected",
+    "search probcut": "fits selective search to an evaluation",
+    "search perft": "counts the move sequences of a game",
+}
+"""Commands of two words, rarer uses of their first word with options of their own, and what its help says of them."""
 
-_RESUMING = {"demo", "discover", "fit", "generate", "label", "learn", "train"}
-_RESUMING |= {"experiment", "match", "probcut", "relabel", "spsa", "style", "tournament", "tune"}
+_COMMANDS = [name for commands in _TASKS.values() for name in commands] + list(_SEE_ALSO)
+
+RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("calibrate",): ("grade", "calibrate"),
+    ("compare",): ("show",),
+    ("demo",): ("discover", "--demo"),
+    ("explain",): ("show",),
+    ("new-game",): ("games", "new"),
+    ("patterns",): ("discover", "patterns"),
+    ("perft",): ("search", "perft"),
+    ("relabel",): ("label", "by-results"),
+    ("learn",): ("improve",),
+    ("probcut",): ("search", "probcut"),
+    ("spsa",): ("tune-options",),
+    ("style", "experiment"): ("experiment", "styles"),
+    ("tournament",): ("match",),
+}
+"""First words of command lines that were, and those that do the same now; the old work for one version."""
+
+_ALSO = "See also: "
+
+_RESUMING = {"discover", "fit", "generate", "label", "improve", "search probcut", "train"}
+_RESUMING |= {"experiment", "match", "style", "tune", "tune-options"}
 """Commands that continue unfinished work when they are given again."""
+
+
+def _renamed(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Give the old name that a command line begins with, else no text, and the command line as it is written now."""
+    for length in (2, 1):
+        if new := RENAMED_COMMANDS.get(tuple(words[:length])):
+            return " ".join(words[:length]), [*new, *words[length:]]
+    return "", list(words)
 
 
 class _Commands(click.Group):
@@ -74,14 +107,37 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"glem.core.cli.{cmd_name.replace('-', '_')}").command
+        module = re.sub("[- ]", "_", cmd_name)
+        command: click.Command = importlib.import_module(f"glem.core.cli.{module}").command
         add_verbosity(command)
+        also = [f"`glem {name}` {text}" for name, text in _SEE_ALSO.items() if name.startswith(f"{cmd_name} ")]
+        if also and _ALSO not in (command.epilog or ""):
+            command.epilog = f"{command.epilog or ''}\n\n{_ALSO}{'; '.join(also)}."
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See click's; old names are notices, and still what JSON calls itself by."""
+        was, words = _renamed(args)
+        if was and not ctx.resilient_parsing:
+            name_document(was)
+            if not {"-q", "--quiet"} & set(args):
+                now = " ".join(RENAMED_COMMANDS[tuple(was.split())])
+                tell(f"glem: notice: `glem {was}` is called `glem {now}` now")
+        two = " ".join(words[:2])
+        if two in _SEE_ALSO:
+            return two, self.get_command(ctx, two), words[2:]
+        return super().resolve_command(ctx, words)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """See click's; a command of two words is no one word."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for task, commands in _TASKS.items():
             with formatter.section(task):
-                formatter.write_dl([(f"{name:<10}", text) for name, text in commands.items()])
+                formatter.write_dl([(f"{name:<12}", text) for name, text in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """See click's, which ends with 1 where the reader of our output (head, less) has gone; 1 is an answer."""
@@ -124,7 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # click takes the end of any file for Ctrl-D at a prompt; glem has no prompts that leave it to click.
         if isinstance(error.__cause__, EOFError):
             raise error.__cause__ from None
-        continues = next((word for word in words if not word.startswith("-")), "") in _RESUMING
+        _, named = _renamed([word for word in words if not word.startswith("-")])
+        continues = not _RESUMING.isdisjoint((*named[:1], " ".join(named[:2])))
         _stop("interrupted; the same command continues where it can" if continues else "interrupted", 130)
     except click.ClickException as error:
         error.show()

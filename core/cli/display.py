@@ -11,7 +11,7 @@ import logging
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -24,7 +24,7 @@ _SCHEMA_VERSION = 1
 _STANDARD_OUTPUT = "standard output"
 _SPELT_OUT = "glem spelt out"
 _PLAIN = {"±": "+/-", "−": "-", "–": "-", "²": "^2", "½": "1/2", "“": '"', "”": '"', "…": "..."}
-_QUIET, _VERBOSE, _JSON = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json"))
+_QUIET, _VERBOSE, _JSON, _NAME = (f"{__name__}.{word}" for word in ("quiet", "verbose", "json", "name"))
 
 # All of C0, C1 and half a surrogate but tab and newline; letters that change the direction of writing hide what
 # follows. The three styles of boards are glem's own.
@@ -151,6 +151,11 @@ ask_for_json = _noting(_JSON)
 """Callback of ``--json``."""
 
 
+def name_document(words: str) -> None:
+    """Let the JSON of the command that runs have the schema of a command of this name."""
+    click.get_current_context().meta[_NAME] = words
+
+
 def _is_given(key: str) -> bool:
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(key))
@@ -241,11 +246,12 @@ def _finite(value: Any) -> Any:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON document on standard output, with its schema; not-a-number becomes null."""
-    names, context = [], click.get_current_context(silent=True)
+    names, context = "", click.get_current_context(silent=True)
+    was = context.meta.get(_NAME) if context is not None else None
     while context is not None and context.parent is not None:
-        names.append(context.info_name or "")
+        names = f"{context.info_name} {names}"
         context = context.parent
-    schema = "-".join(["glem", *reversed(names)])
+    schema = "-".join(["glem", *(was or names).split()])
     document = {"schema": f"{schema}/{_SCHEMA_VERSION}", **_finite(value)}
     # Escapes of JSON's own for what has no bytes, or would be shown in others.
     text = json.dumps(document, indent=2, ensure_ascii="utf" not in (sys.stdout.encoding or "utf").lower())
@@ -272,6 +278,12 @@ def print_with_page(data: Mapping[str, Any], told: Told, page: str, report: str 
         write_text(report, page)
         told = (*told, f"wrote {report}")
     print_result(data, told)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lay out rows as lines: columns as wide as their entries, so that nothing is cut."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def print_told(told: Told) -> None:

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 @options.option("--protocol", "name", default="auto", help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.
 @playing.opponent(clock=40.0)
+@options.own_features
 @options.file(
     "--calibration",
-    "What the player's values mean for results, from `glem calibrate`, where a protocol tells win, draw and loss; by "
-    "default the evaluation's own drawishness says it.",
+    "What the player's values mean for results, from `glem grade calibrate`, where a protocol has win, draw and loss; "
+    "by default the evaluation's own drawishness says it.",
     metavar="FILE",
 )
 def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) -> None:

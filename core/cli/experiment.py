@@ -1,4 +1,4 @@
-"""``glem experiment``: what grades tell of processing power and playing strength; and how discriminants compare."""
+"""``glem experiment``: grades beside processing power and playing strength, discriminants, and players' styles."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_with_page, tell
 from glem.core.cli.outputs import check_outputs
+from glem.core.cli.style import experiment_styles
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 @click.group("experiment")
 def command() -> None:
-    """Experiments of the papers: on grades (Ban 2012, section 4), and on discriminants (Buro 1995, section 4)."""
+    """Experiments of the papers: on grades (Ban 2012), discriminants (Buro 1995), styles (Levene and Fenner 2009)."""
+
+
+command.add_command(experiment_styles)
 
 
 def _limits(limits: str) -> tuple[str, list[float]]:
@@ -175,7 +179,7 @@ def players(files: options.GameFiles, rule: SelectionRule, report: str | None, *
 )
 @options.files("GAMES...", options.skip_bad)
 @options.evaluations("As for `glem grade`. At least three.")
-@options.file("--ratings", "JSON of `glem tournament --json` with players of the same names (name=...).", required=True)
+@options.file("--ratings", "JSON of `glem match --json` with players of the same names (name=...).", required=True)
 @options.seed
 @options.confidence
 @options.report

@@ -69,6 +69,7 @@ def _command_of(kind: type[Fitter], name: str) -> options.Command:
     @described(kind)
     @options.seed
     @options.jobs
+    @options.own_features
     @options.as_json
     def command(files: tuple[str, ...], output: str, seed: int, jobs: int, **settings: Any) -> None:
         from glem.core.positions.files import PositionFiles

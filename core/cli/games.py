@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from glem.core.cli import options
-from glem.core.cli.display import print_result
+from glem.core.cli.display import aligned, print_result
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -102,10 +102,8 @@ def _facts_told(facts: GameFacts) -> Iterator[str]:
 
 
 def _lines(table: FactTable) -> list[str]:
-    """Lay out a table as text: columns as wide as their entries, so that nothing is cut."""
+    """Lay out a table as text."""
     rows = [tuple(str(entry) for entry in row) for row in (table.header, *table.rows)]
     if table.is_list:
         del rows[0]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(entry.ljust(width) for entry, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return [table.title, *([f"  {table.note}"] if table.note else []), *(f"  {line}" for line in lines)]
+    return [table.title, *([f"  {table.note}"] if table.note else []), *(f"  {line}" for line in aligned(rows))]

@@ -48,6 +48,7 @@ from glem.core.tasks.counts import counted
     was=("--format",),
 )
 @options.workers
+@options.own_features
 @options.as_json
 def command(game_name: str, output: str, players: tuple[str, ...], **how: Any) -> None:
     """Let players play GAME among themselves, as material to learn from.

@@ -78,6 +78,7 @@ def _labelling(**values: Any) -> SearchLabelling:
 @options.merge
 @options.seed
 @options.workers
+@options.own_features
 @options.as_json
 def command(
     files: options.GameFiles,

@@ -282,6 +282,7 @@ def _styled(character: str, empty: str) -> str:
 @playing.position
 @playing.moves
 @playing.opponent(seconds=1.0)
+@options.own_features
 @options.file("--save", "Write the game at the end: .pgn, ...; its name tells how.", path_type=Path)
 def command(game: Game, second: bool, position: str | None, moves: str, player: PlayerSpec, save: Path | None) -> None:
     """Play GAME against an evaluation, in the terminal.

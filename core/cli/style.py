@@ -620,14 +620,11 @@ def classify(
     print_result(data, told)
 
 
-@command.command(
-    "experiment",
-    cls=options.Command,
+@options.command(
+    "styles",
+    "experiment styles games.pgn --of-player Kasparov --of-player Kramnik --repetitions 20 -o two",
+    "experiment styles games.pgn --of-player Kasparov --of-player Karpov --of-player Anand -o who",
     short_help="Guess who played games that no style has seen.",
-    examples=(
-        "style experiment games.pgn --of-player Kasparov --of-player Kramnik --repetitions 20 -o two",
-        "style experiment games.pgn --of-player Kasparov --of-player Karpov --of-player Anand -o who",
-    ),
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
 @options.of_player
@@ -647,7 +644,7 @@ def classify(
 @options.report
 @options.workers
 @options.as_json
-def experiment(
+def experiment_styles(
     files: options.GameFiles,
     players: tuple[str, ...],
     events: tuple[str, ...],

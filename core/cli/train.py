@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 @options.l2(5.0)
 @options.seed
 @options.workers
+@options.own_features
 @options.as_json
 def command(
     game_name: str,

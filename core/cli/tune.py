@@ -71,6 +71,7 @@ _PHASES = click.Choice(["each", "linear", "one"])
 @options.seed
 @options.flag("--on-disk", "Keep the terms of positions in files, not in memory.")
 @options.jobs
+@options.own_features
 @options.as_json
 def command(files: options.GameFiles, output: str, terms: str | None, **how: Any) -> None:
     """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from glem.core.compiling.kernels import kernel, mix
 from glem.core.errors import BadInputError, reading
 from glem.core.features.features import AtomicFeatures, Relation
+from glem.core.features.own import described_sources, sources_of, used
 from glem.core.files.archives import ArchiveFormat
 from glem.core.tasks.counts import counted
 
@@ -188,8 +189,8 @@ class ConfigurationSet:
         """Text of a configuration, e.g. ``a1=own b1=empty``."""
         return " ".join(features.describe(self.table[int(relation)]) for relation in self.relations_of(place))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an ``.npz`` file, whole or not at all."""
+    def save(self, path: str | os.PathLike[str], features: AtomicFeatures | None = None) -> None:
+        """Write an ``.npz`` file, whole or not at all; one of added features names the files that they come from."""
         columns = (
             self.table.features,
             self.table.values,
@@ -197,7 +198,9 @@ class ConfigurationSet:
             self.sizes.astype(np.uint16),
             self.match_counts,
         )
-        header = {"position_count": int(self.position_count), "incomplete": self.incomplete}
+        header: dict[str, Any] = {"position_count": int(self.position_count), "incomplete": self.incomplete}
+        if features is not None and features.sources:
+            header["own_features"] = described_sources(features.sources, features.game.name)
         _FORMAT.write(path, header, dict(zip(_COLUMNS, columns, strict=True)))
 
     @classmethod
@@ -212,10 +215,16 @@ class ConfigurationSet:
         Raises
         ------
         BadInputError
-            The file is missing, damaged, of another kind, or larger than any machine holds.
+            The file is missing, damaged, of another kind, or larger than any machine holds; or it was made with added
+            features that this process does not use.
         """
         header, arrays = _FORMAT.read(Path(path), _check_shapes)
         with reading(path, "file of configurations"):
+            sources = sources_of(path, header.get("own_features", ()))
+            # Relations name features by their places.
+            if used()[: len(sources)] != sources:
+                files = " and ".join(source.name for source in sources)
+                raise BadInputError(f"made with features of {files}: name these first with --features")
             for name, kind in _COLUMNS.items():
                 if arrays[name].dtype != kind:
                     raise BadInputError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not a column of {kind}")

@@ -272,7 +272,8 @@ def _check_evaluators(
     totals: list[int] = []
 
     def look(check: CheckResult) -> None:
-        own = None if evaluation.learning.make_evaluator is None else evaluation.learning.make_evaluator(evaluation)
+        make, known = evaluation.learning.make_evaluator, evaluation.of_plugin()
+        own = None if make is None or known is None else make(known)
         if own is not None:
             forms["of the game"] = own
         chosen = evaluator_of(evaluation)

@@ -340,11 +340,11 @@ def _learning_facts(learning: Learning) -> Iterator[tuple[str, Cell]]:
 def _commands(game: Game, learning: Learning | None, depth: int) -> Iterator[str]:
     name = game.name if game.name.replace("_", "").isalnum() else f"'{game.name}'"
     yield f"glem check {name}"
-    yield f"glem perft {name} {min(depth + 1, game.max_plies)}"
+    yield f"glem search perft {name} {min(depth + 1, game.max_plies)}"
     if learning is None:
         return
     if learning.sample is not None:
-        yield f"glem demo {name}"
+        yield f"glem discover --demo {name}"
     if learning.default_evaluation is not None:
         yield f"glem play {name}"
         yield f"glem search {name} --depth 10"

@@ -163,7 +163,9 @@ def _check_shipped(check: CheckResult, learning: Learning, sample: Sample, repor
         kind = isinstance(evaluation, LinearEvaluation)
         check.expect(kind, f"default_evaluation gives a {type(evaluation).__name__}, expected a LinearEvaluation")
         if kind:
-            check.expect(evaluation.learning is learning, "default_evaluation is for another learning or game")
+            # What ships reads no features that a user has added.
+            features = learning.features.plugin or learning.features
+            check.expect(evaluation.learning.features is features, "default_evaluation is for another learning or game")
     if learning.sample is not None:
         positions = learning.sample()
         kind = isinstance(positions, Positions)

@@ -1,4 +1,4 @@
-"""A package for a new game, written from a template: what ``glem new-game`` makes.
+"""A package for a new game, written from a template: what ``glem games new`` makes.
 
 What it may be called is looked at first; its files are rendered, and written together or not at all.
 """

@@ -29,9 +29,12 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.files.atomic import check_writable, write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.files.json_values import instance_of, read_json
-from glem.core.fitting.assessment import BaselineFit, CalibrationBins, ErrorSums, calibration_bins
+from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks, values_of
 from glem.core.fitting.phases import PhaseWeights
+from glem.core.measures.errors import RootMeanSquareError
+from glem.core.measures.measure import Judged
+from glem.core.measures.sums import measured
 from glem.core.patterns.patterns import MINIMUM_MATCHES, PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
@@ -274,7 +277,7 @@ class _Run:
             counts=np.bincount(phases, minlength=count),
             weights=np.bincount(phases, weight, count).astype(np.float64),
             errors={
-                name: ErrorSums(count).add(found, label, phases, weight).root_mean_square
+                name: measured(RootMeanSquareError(), Judged(found, label, weight), phases, count).value[0]
                 for name, found in predictions.items()
             },
             baselines=tuple(baselines),
@@ -354,7 +357,7 @@ def discover(
             values = learning.features.values(sample.positions)
             statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
             correlations = np.nan_to_num(statistics.correlations())
-            configurations.save(folder / "mined.npz")
+            configurations.save(folder / "mined.npz", learning.features)
         else:
             # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
             for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,7 @@ from glem.core.evaluation.network import NETWORK_ARRAYS, Network
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
+from glem.core.features.own import described_sources, sources_of
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import check_named_by_file
@@ -529,6 +530,19 @@ class LinearEvaluation:
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
 
+    def of_plugin(self) -> Self | None:
+        """Return the same evaluation over the features of the game's plugin; None where it reads added ones."""
+        plugin = self.learning.features.plugin
+        if plugin is None:
+            return self
+        patterns = () if self.patterns is None else self.patterns.patterns
+        read = [*self.linear, *(feature for pattern in patterns for feature in pattern.features)]
+        read += [] if self.configurations is None else self.configurations.table.features.tolist()
+        if max(read, default=-1) >= len(plugin):
+            return None
+        own = None if self.patterns is None else PatternSet(plugin, patterns)
+        return evolve(self, learning=evolve(self.learning, features=plugin), patterns=own)
+
     @property
     def weights(self) -> Weights:
         """All weights, float32 [K, items]: of patterns, configurations and linear features, and last the bias."""
@@ -563,6 +577,18 @@ class LinearEvaluation:
         width = patterns.weight_count - self.pattern_weights.shape[1]
         weights = np.pad(self.pattern_weights, ((0, 0), (0, width)))
         return evolve(self, patterns=patterns, pattern_weights=weights, coefficients=None)
+
+    def extended(self, learning: Learning, linear: Iterable[str] = ()) -> Self:
+        """Return the same evaluation over these and further features; those named linear enter with weights of 0."""
+        own = tuple(map(learning.features.index, linear))
+        return evolve(
+            self,
+            learning=learning,
+            patterns=None if self.patterns is None else PatternSet(learning.features, self.patterns.patterns),
+            linear=(*self.linear, *own),
+            linear_weights=np.pad(self.linear_weights, ((0, 0), (0, len(own)))),
+            coefficients=None if own else self.coefficients,
+        )
 
     def in_play(self) -> PlayWeights:
         """Round the weights to 16-bit integers with one common power of two as scale.
@@ -603,7 +629,7 @@ class LinearEvaluation:
             arrays["coefficients"] = self.coefficients
         if self.network is not None:
             arrays |= dict(zip(NETWORK_ARRAYS, self.network.arrays, strict=True))
-        header = {
+        header: dict[str, Any] = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),
             "features": [[feature.name, feature.low, feature.high] for feature in features.features],
@@ -616,6 +642,8 @@ class LinearEvaluation:
         }
         if learning.feature_set:
             header["feature_set"] = learning.feature_set
+        if features.sources:
+            header["own_features"] = described_sources(features.sources, learning.game.name)
         return header, arrays
 
     @classmethod
@@ -684,7 +712,8 @@ def _patterns_from(features: AtomicFeatures, names: Any, arrays: Mapping[str, ND
 
 def _learning_of(path: Path, header: Any) -> Learning:
     """Give what a game gives to learning the phases of a file, and check that its features are the same."""
-    learning = load_learning(check_named_by_file(header["game"], path), str(header.get("feature_set", "")))
+    sources = sources_of(path, header.get("own_features", ()))
+    learning = load_learning(check_named_by_file(header["game"], path), str(header.get("feature_set", "")), sources)
     names = tuple(header["phases"])
     if names != learning.phases.names:
         if learning.phases_of is not None:

@@ -16,7 +16,8 @@ from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishn
 from glem.core.features.evaluators import only_phase
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.functions import function_evaluator, load_function
-from glem.core.features.learning import Learning, Phases, has_learning, load_learning
+from glem.core.features.learning import Learning, Phases, has_learning, load_learning, with_sources
+from glem.core.features.own import used_of
 from glem.core.files.archives import holds_array
 from glem.core.game.game import Game
 
@@ -75,6 +76,33 @@ def load_value(name: str | os.PathLike[str], game: Game | None = None) -> Linear
     return value_part(load_evaluation(name, game))
 
 
+def load_prior(name: str | os.PathLike[str], game: Game) -> LinearEvaluation | ResultEvaluation:
+    """Load what a fit begins with: as :func:`load_evaluation`, with the features that this process adds to the game's.
+
+    Those of them that are linear have weights of 0, beside a hidden layer none.
+
+    Raises
+    ------
+    BadInputError
+        As of :func:`load_evaluation`; or the process adds its features in another order than the evaluation.
+    """
+    evaluation = load_evaluation(name, game)
+    before, now = evaluation.learning, used_of(game.name)
+    count = len(before.features.sources)
+    if len(now) <= count or before.feature_set:
+        return evaluation
+    if now[:count] != before.features.sources:
+        raise BadInputError(f"{os.fspath(name)}: name the files of its own features first")
+    learning = with_sources(before, now)
+    added = [own for source in now[count:] for own in source.of(game.name)]
+    value = value_part(evaluation)
+    linear = [own.feature.name for own in added if own.linear and value.network is None]
+    value = value.extended(learning, linear)
+    if not isinstance(evaluation, ResultEvaluation):
+        return value
+    return evolve(evaluation, value=value, drawishness=evaluation.drawishness.extended(learning))
+
+
 def load_searched(name: str | os.PathLike[str], game: Game) -> LinearEvaluation:
     """Load what a search evaluates with: as :func:`load_value`, or a function ``python:FILE.py:FUNCTION``.
 
@@ -122,8 +150,8 @@ def _shipped_evaluation(game: Game, name: str) -> LinearEvaluation | ResultEvalu
             ) from error
         if make is None:
             raise BadInputError(
-                f"{game.title} comes without an evaluation; make one with `glem fit` (or `glem demo`) and name it; "
-                + _NO_DEFAULT
+                f"{game.title} comes without an evaluation; make one with `glem fit` (or `glem discover --demo`) and "
+                f"name it; {_NO_DEFAULT}"
             )
     evaluation: LinearEvaluation | ResultEvaluation | None = None if make is None else make()
     return evaluation

@@ -2,7 +2,7 @@
 
 *Ban's* (:class:`Calibration`; Ban 2012, section 3.1) divides values by one scale b and takes the drawishness from the
 evaluation, or one for all positions. *WDL_model's* (:class:`WdlModel`; github.com/official-stockfish/WDL_model) lets a
-measure m of the position, such as the material left or the number of the move, say what a value means:
+covariate m of the position, such as the material left or the number of the move, say what a value means:
 
     P(win) = 1 / (1 + exp((a(m) - v) / b(m))),    P(loss) = 1 / (1 + exp((a(m) + v) / b(m))),    P(draw) = the rest,
 
@@ -29,10 +29,10 @@ from glem.core.files.atomic import write_text
 from glem.core.files.json_values import instance_of, read_json, real_of, reals_of
 
 BAN = "Ban"
-"""Names Ban's model among those of a file; the others are named by their measures."""
+"""Names Ban's model among those of a file; the others are named by their covariates."""
 
 MOVE = "move"
-"""The measure that every game has: the number of the move, counted from 1 from the beginning of the record."""
+"""The covariate that every game has: the number of the move, counted from 1 from the beginning of the record."""
 
 MOST_LOG_ODDS = 25.0
 """Of a drawishness, either way: where it is fitted, it is never exactly 0 or 1."""
@@ -90,14 +90,14 @@ def _numbers(values: Any) -> tuple[float, ...]:
 
 @define(frozen=True)
 class WdlModel:
-    """WDL_model's: thresholds a and spreads b, which depend on a measure of the position.
+    """WDL_model's: thresholds a and spreads b, which depend on a covariate of the position.
 
     Parameters
     ----------
     least, most
-        Smaller and greater measures count as these.
+        Smaller and greater covariates count as these.
     unit
-        The measure is divided by it: the polynomials are of x = min(max(m, least), most) / unit.
+        The covariate is divided by it: the polynomials are of x = min(max(m, least), most) / unit.
     win
         Coefficients of a, the value at which half of the games are won: that of the highest power first.
     spread
@@ -125,22 +125,22 @@ class WdlModel:
 
     @property
     def pawn(self) -> float:
-        """Threshold a where the measure is its unit: Stockfish's NormalizeToPawnValue."""
+        """Threshold a where the covariate is its unit: Stockfish's NormalizeToPawnValue."""
         return sum(self.win)
 
-    def parameters(self, measure: Any) -> tuple[Floats, Floats]:
-        """Thresholds a and spreads b at measures: one or float64 [N] each."""
-        x = np.clip(np.asarray(measure, np.float64), self.least, self.most) / self.unit
+    def parameters(self, covariate: Any) -> tuple[Floats, Floats]:
+        """Thresholds a and spreads b at covariates: one or float64 [N] each."""
+        x = np.clip(np.asarray(covariate, np.float64), self.least, self.most) / self.unit
         a: Floats = np.asarray(np.polyval(np.asarray(self.win), x), np.float64)
         b: Floats = np.asarray(np.polyval(np.asarray(self.spread), x), np.float64)
         return a, b
 
-    def distribution(self, value: Any, measure: Any) -> ResultDistribution:
+    def distribution(self, value: Any, covariate: Any) -> ResultDistribution:
         """Probabilities of win, draw and loss of values from the side to move: three float64 [N]."""
-        win, draw, loss = (np.exp(self.log_correctness(value, result, measure)) for result in (1, 0, -1))
+        win, draw, loss = (np.exp(self.log_correctness(value, result, covariate)) for result in (1, 0, -1))
         return ResultDistribution(win, draw, loss)
 
-    def log_correctness(self, value: Any, result: Any, measure: Any) -> Floats:
+    def log_correctness(self, value: Any, result: Any, covariate: Any) -> Floats:
         """Logarithm of the probability of what happened: float64 [N].
 
         Parameters
@@ -149,19 +149,19 @@ class WdlModel:
             Values [N] from the side to move; infinite ones are certain.
         result
             1, 0 or -1 from the side to move: one or [N].
-        measure
+        covariate
             Of the positions: one or [N].
         """
-        a, b = self.parameters(measure)
+        a, b = self.parameters(covariate)
         return log_probability(np.asarray(value, np.float64), np.asarray(result), a, b)
 
-    def code(self, measure: str) -> str:
+    def code(self, covariate: str) -> str:
         """Write the coefficients as C++, in the form of Stockfish's ``uci.cpp``."""
         rows = [
             f"constexpr double {name}[] = {{{', '.join(f'{each:.8f}' for each in values)}}};"
             for name, values in (("as", self.win), ("bs", self.spread))
         ]
-        head = f"// double m = std::clamp({measure}, {self.least:g}, {self.most:g}) / {self.unit:.1f};"
+        head = f"// double m = std::clamp({covariate}, {self.least:g}, {self.most:g}) / {self.unit:.1f};"
         return "\n".join([head, *rows, f"constexpr double NormalizeToPawnValue = {self.pawn:.8f};  // sum of as", ""])
 
 
@@ -203,7 +203,7 @@ class ResultModels:
     ban
         Ban's model.
     wdl
-        Name of a measure to WDL_model's model by it.
+        Name of a covariate to WDL_model's model by it.
     chosen
         The model that others use: :data:`BAN` or a name in ``wdl``.
     grades
@@ -228,7 +228,7 @@ class ResultModels:
             known = ", ".join((BAN, *self.wdl))
             raise BadInputError(f"there is no model of results {self.chosen!r}; there are: {known}")
 
-    def distribution(self, value: float, drawishness: float | None, measure: float) -> ResultDistribution:
+    def distribution(self, value: float, drawishness: float | None, covariate: float) -> ResultDistribution:
         """Probabilities that the chosen model gives to the results of one value.
 
         Parameters
@@ -237,12 +237,12 @@ class ResultModels:
             From the side to move.
         drawishness
             The evaluation's own; None if it has none.
-        measure
+        covariate
             Of the position, by which the chosen model goes; Ban's does without.
         """
         values = np.array([value], np.float64)
         if self.chosen != BAN:
-            return self.wdl[self.chosen].distribution(values, measure)
+            return self.wdl[self.chosen].distribution(values, covariate)
         odds = 0.0 if drawishness is None else log_odds_of(drawishness)
         return result_distribution(values, self.ban.scale, self.ban.alpha(odds))
 
@@ -261,7 +261,7 @@ class ResultModels:
         BadInputError
             The file is missing, or is none of calibrations.
         """
-        what = "calibration of glem calibrate"
+        what = "calibration of glem grade calibrate"
         found = read_json(path, what, largest=_LONGEST_FILE)
         with reading(path, what):
             if (found.pop("glem"), found.pop("version")) != ("calibration", _VERSION):

@@ -1,5 +1,7 @@
 """Atomic features and relations: what configurations and patterns are built from (GLEM, sections 2 and 4.1)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,13 +12,14 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
-from glem.core.compiling.operations import Operations, generic_operation
+from glem.core.compiling.operations import Operations, bound, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.game.equal_positions import contiguous_columns, one_position
 from glem.core.game.game import Game
 from glem.core.tasks.counts import counted
 
 _BLOCK = 64
+_INT16 = np.iinfo(np.int16)
 _PIECE = re.compile(r"(own|opponent)(?:'s)?(?:[ _-]+(.+))?")
 
 
@@ -78,6 +81,56 @@ class AtomicFeature:
         return self.value_names[value - self.low] if self.value_names else str(value)
 
 
+@define(frozen=True)
+class OwnFeature:
+    """An atomic feature that a user adds to a game's own (:mod:`~glem.core.features.own`).
+
+    Parameters
+    ----------
+    game
+        Name of the game.
+    feature
+        What it is; the same for mirror images.
+    value
+        Dual ``(position) -> int``.
+    linear
+        Whether it also enters linearly.
+    """
+
+    game: str
+    feature: AtomicFeature
+    value: Callable[[Any], int]
+    linear: bool
+
+
+@define(frozen=True)
+class FeatureSource:
+    """Where features of a user's own come from.
+
+    Parameters
+    ----------
+    file
+        Path of their file; empty for functions that were given themselves.
+    digest
+        Of their source text.
+    features
+        The features, perhaps of several games.
+    """
+
+    file: str
+    digest: str
+    features: tuple[OwnFeature, ...]
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return self.file or "functions of your own"
+
+    def of(self, game: str) -> tuple[OwnFeature, ...]:
+        """Features of one game."""
+        return tuple(own for own in self.features if own.game == game)
+
+
 def side_and_kind(value_name: str) -> tuple[str, str]:
     """Whose piece a value's name tells of, and its kind: ("own", "king") for ``own king``; no side for other names."""
     found = _PIECE.fullmatch(value_name)
@@ -88,6 +141,19 @@ def side_and_kind(value_name: str) -> tuple[str, str]:
 def write_values(operations: Operations, position: Any, values: Any) -> None:
     """Write all feature values of a position into the int16 buffer ``values``."""
     operations["write_values"](position, values)
+
+
+write_others: Any = None
+value_of: Any = None
+place: Any = None
+least: Any = None
+most: Any = None
+"""Stand for functions and numbers in copies of the one below; see :func:`~glem.core.compiling.operations.bound`."""
+
+
+def _write_one_more(position: Any, values: Any) -> None:
+    write_others(position, values)
+    values[place] = min(max(np.int64(value_of(position)), least), most)
 
 
 def _fill(operations: Any, columns: Any, count: int, row_values: Any, values: Any) -> None:
@@ -119,12 +185,21 @@ class AtomicFeatures:
         Optional array [S, F] of feature indices: feature ``f`` of a position has the value of feature
         ``symmetries[s, f]`` of the position's image under board symmetry ``s``. Row 0 is the identity, every row a
         permutation; features that change places have one range.
+    plugin
+        Where features of a user's own were added (:meth:`extended`), those without them; else None.
+    sources
+        Where the added ones come from, in their order.
+    write_in_search
+        Optional: what the search calls in place of ``write``.
     """
 
     game: Game
     features: tuple[AtomicFeature, ...]
     write: Callable[..., None]
     symmetries: NDArray[np.intp] | None = None
+    plugin: AtomicFeatures | None = None
+    sources: tuple[FeatureSource, ...] = ()
+    write_in_search: Callable[..., None] | None = None
     operations: Operations = field(init=False, repr=False)
     _index: dict[str, int] = field(init=False, repr=False)
 
@@ -139,6 +214,12 @@ class AtomicFeatures:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def __reduce__(self) -> Any:
+        # What write is made of where features were added has no name by which another process finds it.
+        if self.plugin is not None:
+            return self.plugin.extended, (self.sources,)
+        return AtomicFeatures, (self.game, self.features, self.write, self.symmetries)
 
     def __repr__(self) -> str:
         return f"AtomicFeatures({self.game.name}: {counted(len(self), 'feature')})"
@@ -165,6 +246,54 @@ class AtomicFeatures:
         chosen.update(self.index(name) for name in names or ())
         return np.array(sorted(chosen), dtype=np.intp)
 
+    def extended(self, sources: Sequence[FeatureSource]) -> AtomicFeatures:
+        """Add the features of some sources, behind those of the game's plugin.
+
+        A value that is out of its range is an error where values are computed; a search takes the nearest that is not.
+
+        Raises
+        ------
+        BadInputError
+            There is a feature of that name.
+        """
+        plugin = self.plugin or self
+        write = searched = plugin.write
+        features = list(plugin.features)
+        taken = dict.fromkeys(plugin._index, f"{self.game.name} itself")
+        for source in sources:
+            for own in source.of(self.game.name):
+                name = own.feature.name
+                if name in taken:
+                    raise BadInputError(
+                        f"{source.name}: {taken[name]} has a feature {name!r} too; give it another name"
+                    )
+                taken[name] = source.name
+                named = {"value_of": own.value, "place": len(features)}
+                write = bound(_write_one_more, write_others=write, least=int(_INT16.min), most=int(_INT16.max), **named)
+                low, high = own.feature.low, own.feature.high
+                searched = bound(_write_one_more, write_others=searched, least=low, most=high, **named)
+                features.append(own.feature)
+        symmetries = plugin.symmetries
+        if symmetries is not None:
+            images = np.arange(len(plugin), len(features), dtype=np.intp)
+            symmetries = np.hstack([symmetries, np.tile(images, (len(symmetries), 1))])
+        return AtomicFeatures(
+            self.game, tuple(features), write, symmetries, plugin, tuple(sources), write_in_search=searched
+        )
+
+    def _refuse_outside(self, values: NDArray[np.int16], position_of: Callable[[int], Any]) -> None:
+        """Refuse added features [F, N] that are out of their ranges: what is learned of them would be another's."""
+        for place in range(len(self if self.plugin is None else self.plugin), len(self)):
+            feature, found = self.features[place], values[place]
+            outside = (found < feature.low) | (found > feature.high)
+            if outside.any():
+                row = int(outside.argmax())
+                position = self.game.format_position(position_of(row))
+                raise BadInputError(
+                    f"feature {feature.name!r} is {found[row]}, expected {feature.low} to {feature.high}, for the "
+                    f"position {position}"
+                )
+
     def values(self, positions: Any) -> NDArray[np.int16]:
         """Compute all features of some positions.
 
@@ -177,18 +306,25 @@ class AtomicFeatures:
         -------
         values
             int16 array [N, F], stored feature by feature (Fortran order), so that ``values[:, f]`` is contiguous.
+
+        Raises
+        ------
+        BadInputError
+            An added feature is out of its range.
         """
         columns = contiguous_columns(self.game, positions)
         count = len(columns[0])
         values = np.empty((len(self.features), count), np.int16)
         row_values = np.zeros((_BLOCK, len(self.features)), np.int16)
         compiled(_fill)(self.operations, columns, count, row_values, values)
+        self._refuse_outside(values, lambda row: position_at(columns, row))
         return values.T
 
     def values_of(self, position: Any) -> NDArray[np.int16]:
         """Compute all features of one position in plain Python: int16 array [F]."""
-        values = np.zeros(len(self.features), np.int16)
-        self.write(one_position(self.game, position), values)
+        values, position = np.zeros(len(self.features), np.int16), one_position(self.game, position)
+        self.write(position, values)
+        self._refuse_outside(values[:, None], lambda _: position)
         return values
 
     def describe(self, relation: Relation) -> str:

@@ -40,19 +40,35 @@ def load_function(text: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
+def load_file(path: Path, module_name: str) -> Any:
+    """Run a file of the user's own as a module of that name.
+
+    Raises
+    ------
+    BadInputError
+        It fails.
+    """
+    try:
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(module_name, module)
+        spec.loader.exec_module(module)
+    except BadInputError:
+        raise
+    except Exception as error:
+        raise BadInputError(f"{path} cannot be loaded: {failure_of(error)}") from error
+    return module
+
+
 def _module_of(name: str) -> Any:
     try:
         if name.endswith(".py"):
             path = Path(name)
             if not path.is_file():
                 raise BadInputError(f"{name}: no such file")
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            assert spec is not None
-            assert spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            sys.modules.setdefault(path.stem, module)
-            spec.loader.exec_module(module)
-            return module
+            return load_file(path, path.stem)
         folder = os.getcwd()  # noqa: PTH109 # what sys.path holds is text
         if folder not in sys.path:
             # The last: what glem or a worker imports later is no stranger's file that lies here.

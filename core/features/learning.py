@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,8 @@ from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
 from glem.core.errors import BadInputError, PluginError
 from glem.core.features.evaluators import Evaluator
-from glem.core.features.features import AtomicFeatures
+from glem.core.features.features import AtomicFeatures, FeatureSource
+from glem.core.features.own import load_features, source_of, try_out, used_of
 from glem.core.game.declarations import explained, kind_problems, phases_problems, refuse
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
@@ -97,7 +99,7 @@ class Phases:
 
 @explained
 @define(frozen=True, eq=False)
-class Measure:
+class Covariate:
     """How much of something a position has, such as material left, by which the meaning of values may differ.
 
     Parameters
@@ -122,7 +124,7 @@ class Measure:
 
     def __attrs_post_init__(self) -> None:
         bounds = () if self.least < self.most and self.unit > 0 else ("least < most and a unit above 0 are expected",)
-        refuse("measure", [*kind_problems(self), *bounds])
+        refuse("covariate", [*kind_problems(self), *bounds])
 
 
 @explained
@@ -213,9 +215,9 @@ class Learning:
         Name of a division of positions, such as by material, to a function ``(positions) -> (names, group)``: the names
         of its groups in their order (the same for all positions), and the group, int [N], of each of N positions given
         as a position of columns, -1 for none. Evaluations are graded in each group apart.
-    measures
-        Name of a measure of positions, such as ``material``, to a :class:`Measure`: what a value means for the result
-        may depend on it (``glem calibrate``). Every game has ``move``, the number of the move, without it.
+    covariates
+        Name of a number that positions have, such as ``material``, to a :class:`Covariate`: what a value means for the
+        result may depend on it (``glem grade calibrate``). Every game has ``move``, the number of the move, without it.
     evaluations
         Further evaluations of the plugin's own, for comparisons: name to a function that returns one, as
         ``default_evaluation`` does. A name stands wherever ``default`` may; it is not ``default``, ``none`` or
@@ -255,7 +257,7 @@ class Learning:
     sample: Callable[[], Any] | None = None
     drawishness: tuple[str, ...] = ()
     groupings: Mapping[str, Callable[[Any], tuple[tuple[str, ...], NDArray[Any]]]] = field(factory=dict)
-    measures: Mapping[str, Measure] = field(factory=dict)
+    covariates: Mapping[str, Covariate] = field(factory=dict)
     evaluations: Mapping[str, Callable[[], Any]] = field(factory=dict)
     strongest: str = "default"
     phases_of: Callable[[int], Phases] | None = None
@@ -273,6 +275,30 @@ class Learning:
     def __repr__(self) -> str:
         counts = f"{counted(len(self.features), 'feature')}, {counted(len(self.phases), 'phase')}"
         return f"Learning({self.game.name}: {counts}, pattern sets: {', '.join(self.pattern_sets) or 'none'})"
+
+    def extended(self, *features: str | os.PathLike[str] | Callable[[Any], int]) -> Learning:
+        """Add features of your own; those that say so enter linearly too.
+
+        Parameters
+        ----------
+        features
+            Files, or functions that :func:`~glem.core.features.own.feature` has marked. What was added from the same
+            file before, or as functions, gives way.
+
+        Raises
+        ------
+        BadInputError
+            A file cannot be imported, nothing in it is for this game, a feature has the name of another, or its values
+            are not what it says.
+        """
+        functions = [each for each in features if callable(each)]
+        sources = [load_features(each) for each in features if not callable(each)]
+        sources += [source_of(functions)] if functions else []
+        for source in sources:
+            if not source.of(self.game.name):
+                raise BadInputError(f"{source.name}: has no features of {self.game.name}")
+        new = {source.file for source in sources}
+        return with_sources(self, (*(each for each in self.features.sources if each.file not in new), *sources))
 
 
 def baseline_features(learning: Learning, name: str) -> tuple[str, ...]:
@@ -307,6 +333,26 @@ def with_phases(learning: Learning, count: int) -> Learning:
     return evolve(learning, phases=learning.phases_of(count))
 
 
+@lru_cache(64)
+def with_sources(learning: Learning, sources: tuple[FeatureSource, ...]) -> Learning:
+    """Give a game the features of these sources besides its plugin's; the same value for the same arguments.
+
+    Raises
+    ------
+    BadInputError
+        As of :meth:`Learning.extended`.
+    """
+    if sources == learning.features.sources:
+        return learning
+    game, plugin = learning.game, learning.features.plugin or learning.features
+    for source in sources:
+        try_out(game, source)
+    added = [own for source in sources for own in source.of(game.name)]
+    known = {feature.name for feature in plugin.features}
+    linear = *(name for name in learning.linear if name in known), *(own.feature.name for own in added if own.linear)
+    return evolve(learning, features=plugin.extended(sources), linear=linear)
+
+
 def learning_names() -> list[str]:
     """Names of all installed games that give something to learning, sorted; nothing is imported."""
     return plugin_names(LEARNING_GROUP)
@@ -318,7 +364,7 @@ def has_learning(name: str) -> bool:
     return name in learning_names() if family is None else family in plugin_names(LEARNING_FAMILIES_GROUP)
 
 
-def load_learning(name: str, feature_set: str = "") -> Learning:
+def load_learning(name: str, feature_set: str = "", sources: tuple[FeatureSource, ...] | None = None) -> Learning:
     """Load what the game of that name, or a member of a family of games, gives to learning.
 
     Parameters
@@ -327,19 +373,28 @@ def load_learning(name: str, feature_set: str = "") -> Learning:
         Of the game.
     feature_set
         Name of another of its sets of features.
+    sources
+        Of the added features; None for those that this process uses.
 
     Raises
     ------
     PluginError
         There is nothing, it cannot be loaded, or it belongs to another game than the one installed under the name.
     BadInputError
-        The game has no such set of features.
+        The game has no such set of features, or added ones cannot be.
     """
+    learning = _of_plugin(name)
     if feature_set:
-        sets = load_learning(name).feature_sets
+        sets = learning.feature_sets
         if feature_set not in sets:
             raise BadInputError(f"{name} has no feature set {feature_set!r}; it has: {', '.join(sets) or 'none'}")
-        return sets[feature_set]()
+        learning = sets[feature_set]()
+    elif sources is None:
+        sources = used_of(name)
+    return with_sources(learning, sources) if sources else learning
+
+
+def _of_plugin(name: str) -> Learning:
     if family_of(name) is not None:
         member: Learning = load_member(LEARNING_FAMILIES_GROUP, name, load_game(name), Learning)
         return member

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.files.atomic import atomic_path
+from glem.core.files.json_values import parse_json
 
 _log = logging.getLogger(__name__)
 
@@ -194,6 +195,23 @@ def read_arrays(path: str | os.PathLike[str], what: str, *, largest: int = _LARG
     """
     with _opened(path, what, largest) as members:
         return {name: member.read() for name, member in members.items()}
+
+
+def read_contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
+    """Read what any archive says of itself, without unpacking it: its header, and the shape of each array.
+
+    Raises
+    ------
+    BadInputError
+        The file is missing or damaged, or is no archive.
+    """
+    with _opened(path, "glem archive", 1 << 40) as members:
+        if "header" not in members or members["header"].size > _LARGEST_HEADER:
+            raise BadInputError(f"{path}: has no header: glem did not write it")
+        header = parse_json(members.pop("header").read().tobytes())
+        if not isinstance(header, dict) or not isinstance(header.get("format"), str):
+            raise BadInputError(f"{path}: its header is not one that glem writes")
+        return header, {name: member.shape for name, member in members.items()}
 
 
 def holds_array(path: str | os.PathLike[str], name: str) -> bool:

@@ -1,6 +1,6 @@
-"""How well predictions meet labels: errors by phase, calibration, and the baselines to beat."""
+"""How well predictions meet labels: calibration, and the baselines to beat."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -9,66 +9,6 @@ from numpy.typing import NDArray
 from glem.core.features.learning import Learning
 
 Floats = NDArray[np.float64]
-
-
-class ErrorSums:
-    """Sums for the errors of predictions in each of K groups, chunk by chunk.
-
-    Parameters
-    ----------
-    group_count
-        Number of groups K; more are made as they are met.
-    """
-
-    def __init__(self, group_count: int = 0) -> None:
-        # Numbers of positions, weights, squares of errors, their magnitudes, and the errors themselves.
-        self._sums: Floats = np.zeros((5, group_count))
-
-    def add(
-        self, predicted: NDArray[Any], label: NDArray[Any], group: NDArray[Any], weight: NDArray[Any] | None = None
-    ) -> Self:
-        """Add N predictions, their labels, groups and weights, 1 by default."""
-        residual = np.asarray(predicted, np.float64) - np.asarray(label, np.float64)
-        weights = np.ones(len(residual)) if weight is None else np.asarray(weight, np.float64)
-        errors = (residual**2, np.abs(residual), residual)
-        terms = (np.ones(len(residual)), weights, *(weights * error for error in errors))
-        added: Floats = np.stack([np.bincount(group, term, self._sums.shape[1]) for term in terms]).astype(np.float64)
-        added[:, : self._sums.shape[1]] += self._sums
-        self._sums = added
-        return self
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Number of positions in each group, and in all: int64 [K + 1]."""
-        return _with_total(self._sums[0]).astype(np.int64)
-
-    @property
-    def weights(self) -> Floats:
-        """Sum of weights in each group, and in all: float64 [K + 1]."""
-        return _with_total(self._sums[1])
-
-    @property
-    def root_mean_square(self) -> Floats:
-        """Root mean square error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
-        return np.sqrt(self._means(self._sums[2]))
-
-    @property
-    def mean_absolute(self) -> Floats:
-        """Mean absolute error of each group, and over all: float64 [K + 1]; nan where a group is empty."""
-        return self._means(self._sums[3])
-
-    @property
-    def mean(self) -> Floats:
-        """Mean error of each group, above 0 where predictions are too high, and over all: as :attr:`mean_absolute`."""
-        return self._means(self._sums[4])
-
-    def _means(self, sums: Floats) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return _with_total(sums) / self.weights
-
-
-def _with_total(values: Floats) -> Floats:
-    return np.append(values, values.sum())
 
 
 @define(frozen=True)

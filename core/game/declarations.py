@@ -30,7 +30,7 @@ _KINDS: Mapping[str, tuple[str, Any]] = {
     "str": ("a text", lambda value: isinstance(value, str)),
     **{
         name: (name, lambda value, name=name: name in {base.__name__ for base in type(value).__mro__})
-        for name in ("AtomicFeatures", "BoardLayout", "Game", "Measure", "Phases")
+        for name in ("AtomicFeatures", "BoardLayout", "Covariate", "Game", "Phases")
     },
 }
 """Kinds of fields by the words with which their annotations begin: what they are called, and whether a value is one."""

@@ -31,6 +31,7 @@ _WORDS = {
     "glem.game_families": "family of games",
     "glem.learning_families": "learning of the family",
     "glem.fitters": "fitter",
+    "glem.measures": "measure",
 }
 
 

@@ -1,6 +1,6 @@
 """Models of results fitted to an evaluation's values on games, and graded on the same held-out games.
 
-Ban's model (scale and drawishness) and WDL_model's, by each measure and by none, see
+Ban's model (scale and drawishness) and WDL_model's, by each covariate and by none, see
 :mod:`glem.core.evaluation.result_models`. The games are divided into parts, and the positions of each part are graded
 with the models that were fitted to the others: no position helps to predict itself, and a model with more coefficients
 wins nothing by them alone. What is written and drawn is fitted to all games.
@@ -56,9 +56,9 @@ _MOVE_BOUNDS = Bounds(1.0, 120.0, 32.0)
 AS_GIVEN = "as given"
 """Names the evaluation with its own scale and drawishness, as far as it has them."""
 CONSTANT = "constant a and b"
-"""Names WDL_model's model without a measure."""
+"""Names WDL_model's model without a covariate."""
 GROUPS = 6
-"""Groups of equal size by a measure, in which Ban's model is fitted apart."""
+"""Groups of equal size by a covariate, in which Ban's model is fitted apart."""
 
 
 @define(frozen=True)
@@ -68,9 +68,9 @@ class GradedModel:
     Parameters
     ----------
     name
-        :data:`AS_GIVEN`, :data:`~glem.core.evaluation.result_models.BAN`, :data:`CONSTANT`, the name of a measure, or
-        ``Ban by`` such a name: Ban's model fitted to each of :data:`GROUPS` groups of measures apart, which tells what
-        the form of the model does and what the measure.
+        :data:`AS_GIVEN`, :data:`~glem.core.evaluation.result_models.BAN`, :data:`CONSTANT`, the name of a covariate, or
+        ``Ban by`` such a name: Ban's model fitted to each of :data:`GROUPS` groups of covariates apart, which separates
+        what the form of the model does from what the covariate does.
     grade
         Its grade; as given, what the evaluation lacks is fitted to the graded games themselves.
     against_ban
@@ -101,8 +101,8 @@ class Calibrated:
         Scale and drawishness as given.
     value, result, game
         Values from the side to move, results and numbers of games of the N positions.
-    measures
-        Name of a measure to its numbers [N].
+    covariates
+        Name of a covariate to its numbers [N].
     """
 
     models: ResultModels
@@ -113,7 +113,7 @@ class Calibrated:
     value: Floats
     result: NDArray[np.int8]
     game: NDArray[np.int64]
-    measures: Mapping[str, Floats]
+    covariates: Mapping[str, Floats]
 
     def held_out_table(self) -> Table:
         """Make the table of the grades on held-out games."""
@@ -132,7 +132,7 @@ class Calibrated:
         )
 
     def code(self) -> dict[str, str]:
-        """Write WDL_model's coefficients by each measure as C: name of the measure to text."""
+        """Write WDL_model's coefficients by each covariate as C: name of the covariate to text."""
         return {name: fit.model.code(name) for name, fit in self.fits.items() if name != CONSTANT}
 
     def source(self) -> str:
@@ -142,7 +142,7 @@ class Calibrated:
         return "\n".join([head, *(f"namespace {name} {{\n{text}}}\n" for name, text in named)])
 
     def fit_table(self) -> Table:
-        """Make the table of what WDL_model's models are, where the measure is its unit."""
+        """Make the table of what WDL_model's models are, where the covariate is its unit."""
         rows = []
         for name, fit in self.fits.items():
             at = np.array([fit.model.unit])
@@ -152,7 +152,7 @@ class Calibrated:
             )
             bounds = "" if name == CONSTANT else f"{fit.model.least:g}-{fit.model.most:g}, a and b at {at[0]:g}"
             rows.append((name, a, b, f"{float(fit.model.distribution(np.zeros(1), at).draw[0]):.3f}", bounds))
-        header = ("model", "a", "b", "draws at 0", "measure")
+        header = ("model", "a", "b", "draws at 0", "covariate")
         return Table(f"WDL_model's thresholds a and spreads b, in {self.models.unit or 'units'}", header, rows)
 
 
@@ -166,7 +166,7 @@ def model_title(name: str) -> str:
 def calibrate_predictions(
     result: NDArray[np.int8],
     prediction: Prediction,
-    measures: Mapping[str, tuple[Any, Bounds]],
+    covariates: Mapping[str, tuple[Any, Bounds]],
     *,
     game: NDArray[Any] | None = None,
     name: str = "evaluation",
@@ -182,9 +182,9 @@ def calibrate_predictions(
         int8 [N]: 1, 0 or -1 from the side to move.
     prediction
         What the evaluation says of the N positions.
-    measures
-        Name of a measure to its numbers [N], nan where unknown, and its bounds, which are narrowed to where nearly all
-        positions lie.
+    covariates
+        Name of a covariate to its numbers [N], nan where unknown, and its bounds, which are narrowed to where nearly
+        all positions lie.
     game
         Number of each position's game [N]; None where each is from a game of its own.
     name, game_name
@@ -200,14 +200,14 @@ def calibrate_predictions(
         Too few games have a finite value, or no model is called so.
     """
     known = prediction.is_known
-    for numbers, _ in measures.values():
+    for numbers, _ in covariates.values():
         known = known & np.isfinite(numbers)
     rows = np.flatnonzero(known)
     games = checked_games(game, len(result))[rows]
     said, result = prediction.select(rows), result[rows]
     value = np.asarray(said.value, np.float64)
     wanted = {CONSTANT: (np.zeros(len(rows)), Bounds(0.0, 0.0, 1.0))}
-    for each, (numbers, bounds) in measures.items():
+    for each, (numbers, bounds) in covariates.items():
         if len(rows):
             own = np.asarray(numbers, np.float64)[rows]
             wanted[each] = own, bounds_of(own, *bounds)
@@ -215,7 +215,7 @@ def calibrate_predictions(
     if anew is None:
         have = np.count_nonzero(np.bincount(games[np.isfinite(value)])) if len(rows) else 0
         raise BadInputError(
-            f"{name}: {counted(int(have), 'game')} with a finite value and known measures; fitting models of results "
+            f"{name}: {counted(int(have), 'game')} with a finite value and known covariates; fitting models of results "
             f"and grading them on held-out games takes {FEWEST_GAMES}"
         )
     as_given, given = log_correctness_of(said, result, games, settings.floor)
@@ -262,13 +262,13 @@ def calibrate_predictions(
 
 
 def _in_groups(
-    said: Prediction, result: NDArray[np.int8], part: NDArray[np.int64], measure: Floats, floor: float
+    said: Prediction, result: NDArray[np.int8], part: NDArray[np.int64], covariate: Floats, floor: float
 ) -> Floats:
-    """Log correctness [N] of Ban's model, fitted for each group by the measure and each part to the other parts."""
+    """Log correctness [N] of Ban's model, fitted for each group by the covariate and each part to the other parts."""
     value, logs = np.asarray(said.value, np.float64), np.empty(len(result))
     own = said.drawishness if np.ndim(said.drawishness) else None
     odds = np.zeros(len(result)) if own is None else log_odds_of(own)
-    group = np.searchsorted(np.quantile(measure, np.linspace(0, 1, GROUPS + 1)[1:-1]), measure, side="right")
+    group = np.searchsorted(np.quantile(covariate, np.linspace(0, 1, GROUPS + 1)[1:-1]), covariate, side="right")
     finite = np.isfinite(value)
     for number in range(PARTS):
         for one in np.unique(group):
@@ -325,8 +325,8 @@ def calibrate_collection(
     files, scorer, rule
         As for :func:`~glem.core.grading.collection.grade_collection`, with one scorer.
     by
-        Names of measures: :data:`~glem.core.evaluation.result_models.MOVE`, and those that the game gives to learning;
-        none for all.
+        Names of covariates: :data:`~glem.core.evaluation.result_models.MOVE`, and those that the game gives to
+        learning; none for all.
     chosen
         As for :func:`calibrate_predictions`.
     scale, drawishness
@@ -338,32 +338,32 @@ def calibrate_collection(
     Raises
     ------
     BadInputError
-        There is no such measure, a file is bad, or too few games have a value.
+        There is no such covariate, a file is bad, or too few games have a value.
     """
     learning = learning_of(game)
-    known = {} if learning is None else dict(learning.measures)
+    known = {} if learning is None else dict(learning.covariates)
     names = tuple(dict.fromkeys(by)) or (*known, MOVE)
     for name in names:
         if name not in known and name != MOVE:
-            raise BadInputError(f"{game.title} has no measure {name!r}; it has: {', '.join((*known, MOVE))}")
+            raise BadInputError(f"{game.title} has no covariate {name!r}; it has: {', '.join((*known, MOVE))}")
     if chosen not in {None, BAN, CONSTANT, *names}:
         # Before games are read and models fitted, which may take long.
         raise BadInputError(f"there is no model of results {chosen!r}; there are: {', '.join((BAN, CONSTANT, *names))}")
     own = {name: known[name] for name in names if name in known}
-    columns = CollectedPositions(game, None, [scorer], measures=own)
+    columns = CollectedPositions(game, None, [scorer], covariates=own)
     columns.read(files, rule, progress=progress, **reading)
     prediction = with_parameters(columns.predictions(progress)[scorer.name], scale, drawishness)
     ply = columns.column("ply").astype(np.float64)
-    measures: dict[str, tuple[Any, Bounds]] = {
-        name: (columns.column(f"measure {name}"), Bounds(measure.least, measure.most, measure.unit))
-        for name, measure in own.items()
+    covariates: dict[str, tuple[Any, Bounds]] = {
+        name: (columns.column(f"covariate {name}"), Bounds(covariate.least, covariate.most, covariate.unit))
+        for name, covariate in own.items()
     }
     if MOVE in names and MOVE not in own:
-        measures[MOVE] = np.where(ply < 0, math.nan, ply // 2 + 1), _MOVE_BOUNDS
+        covariates[MOVE] = np.where(ply < 0, math.nan, ply // 2 + 1), _MOVE_BOUNDS
     found = calibrate_predictions(
         columns.result,
         prediction,
-        measures,
+        covariates,
         game=columns.column("game"),
         name=scorer.name,
         game_name=game.name,
@@ -373,7 +373,7 @@ def calibrate_collection(
     missing = len(prediction.value) - len(found.value)
     remarks = [*fitted_here([scorer], files), *collection_remarks(columns.summaries, columns.counts, rule)]
     if missing:
-        remarks.append(f"{counted(missing, 'position')} without a value or a measure left out")
+        remarks.append(f"{counted(missing, 'position')} without a value or a covariate left out")
     remarks += [f"{name}: {fit.message}" for name, fit in found.fits.items() if fit.message]
     told = (*remarks, *scorer.remarks())
     return CalibratedCollection(found, rule, columns.counts, told, tuple(scorer.tables()))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, GlemWarning, PluginError
 from glem.core.evaluation.provenance import fitted_among
-from glem.core.features.learning import Learning, Measure, load_learning
+from glem.core.features.learning import Covariate, Learning, load_learning
 from glem.core.files.names import distinct_names
 from glem.core.game.game import Game
 from glem.core.grading.calibration import Prediction
@@ -100,8 +100,8 @@ class CollectedPositions:
         Whether the features of drawishness and the keys of the games are kept.
     keeps_positions
         Whether the positions are kept; they are in any case where a scorer searches.
-    measures
-        Measures of the positions that are kept, by name.
+    covariates
+        Covariates of the positions that are kept, by name.
     """
 
     game: Game
@@ -109,7 +109,7 @@ class CollectedPositions:
     scorers: Sequence[Scorer] = ()
     is_featured: bool = False
     keeps_positions: bool = False
-    measures: Mapping[str, Measure] = field(factory=dict)
+    covariates: Mapping[str, Covariate] = field(factory=dict)
     summaries: list[FileSummary] = field(factory=list, init=False)
     counts: SelectionCounts = field(factory=SelectionCounts, init=False)
     _columns: defaultdict[str, list[Any]] = field(factory=lambda: defaultdict(list), init=False)
@@ -179,8 +179,8 @@ class CollectedPositions:
             if self.is_featured:
                 kept["features"] = drawishness_values(self.learning, part.positions)
                 kept["game key"] = part.game_key
-        for name, measure in self.measures.items():
-            kept[f"measure {name}"] = np.asarray(measure.of(part.positions), np.float32)
+        for name, covariate in self.covariates.items():
+            kept[f"covariate {name}"] = np.asarray(covariate.of(part.positions), np.float32)
         if self.keeps_positions:
             kept |= {f"field {number}": column for number, column in enumerate(part.positions)}
         for name, column in kept.items():

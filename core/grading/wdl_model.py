@@ -2,12 +2,12 @@
 
 The model is :class:`~glem.core.evaluation.result_models.WdlModel`. All coefficients maximize the mean log correctness
 of the positions at once, which is the grade that is printed. (WDL_model began with least squares: a and b of each
-measure by its win rates, then polynomials through these.)
+covariate by its win rates, then polynomials through these.)
 
 The polynomials are fitted in a basis that is orthonormal over the positions, in which all directions have one size, by
 sequential quadratic programming (SLSQP of scipy) with the analytic gradient: that a and b stay above 0 wherever the
 model is used is linear in the coefficients. Where there are hardly any positions, polynomials would run away: beyond
-the last 0.5 % of the measures at either end, a and b stay what they are there. Each fit also sees a win, a draw and a
+the last 0.5 % of the covariates at either end, a and b stay what they are there. Each fit also sees a win, a draw and a
 loss at the typical advantage, as every calibration does.
 
 Errors are by game (:mod:`~glem.core.fitting.sandwich`), as for the scale b.
@@ -35,25 +35,25 @@ DEGREE = 3
 
 _TAIL = 0.005
 _WIDEST_ALONE = 1e3
-"""a and b that do not depend on the measure stay within this factor of Ban's b."""
+"""a and b that do not depend on the covariate stay within this factor of Ban's b."""
 _WIDEST = 20.0
 """a(m) and b(m) stay within this factor of these."""
 _CHECKED = 100
-"""Measures at which that is made sure of."""
+"""Covariates at which that is made sure of."""
 _STEP = 1e-5
 
 
 class Bounds(NamedTuple):
-    """Between which measures a model is fitted, and by what they are divided."""
+    """Between which covariates a model is fitted, and by what they are divided."""
 
     least: float
     most: float
     unit: float
 
 
-def bounds_of(measure: NDArray[Any], least: float, most: float, unit: float) -> Bounds:
+def bounds_of(covariate: NDArray[Any], least: float, most: float, unit: float) -> Bounds:
     """Narrow bounds, and the unit with them, to where all but 1 % of the positions lie, to whole numbers."""
-    low, high = np.quantile(measure, [_TAIL, 1 - _TAIL])
+    low, high = np.quantile(covariate, [_TAIL, 1 - _TAIL])
     least, most = min(max(math.floor(low), least), most), max(min(math.ceil(high), most), least)
     return Bounds(least, most, min(max(unit, least), most) or 1.0)
 
@@ -77,9 +77,9 @@ class WdlFit:
     converged: bool
     message: str
 
-    def errors(self, measure: Any) -> tuple[Floats, Floats]:
-        """Estimate the standard errors by game of a(m) and b(m) at measures [M]: float64 [M] each."""
-        x = np.clip(np.asarray(measure, np.float64), self.model.least, self.model.most) / self.model.unit
+    def errors(self, covariate: Any) -> tuple[Floats, Floats]:
+        """Estimate the standard errors by game of a(m) and b(m) at covariates [M]: float64 [M] each."""
+        x = np.clip(np.asarray(covariate, np.float64), self.model.least, self.model.most) / self.model.unit
         count = len(self.model.win)
         powers = np.vander(x, count)
         parts = self.covariance[:count, :count], self.covariance[count:, count:]
@@ -108,9 +108,9 @@ class _Problem:
     value: Floats
     result: NDArray[np.int8]
     place: NDArray[np.int64]
-    """Place of each position's measure among the distinct ones [N]."""
+    """Place of each position's covariate among the distinct ones [N]."""
     basis: Floats
-    """[M, D + 1] at the distinct measures."""
+    """[M, D + 1] at the distinct covariates."""
     floor: float
 
     def slopes(self, point: Floats) -> tuple[Floats, Floats, Floats]:
@@ -160,7 +160,7 @@ class _Problem:
 def fit_wdl_model(
     value: Any,
     result: Any,
-    measure: Any,
+    covariate: Any,
     bounds: Bounds,
     *,
     degree: int = DEGREE,
@@ -175,12 +175,12 @@ def fit_wdl_model(
         Values [N] from the side to move. Infinite ones mean the same in every model and are left out.
     result
         1, 0 or -1 from the side to move [N].
-    measure
+    covariate
         Of the positions [N], such as the material left.
     bounds
-        Smaller and greater measures count as these.
+        Smaller and greater covariates count as these.
     degree
-        Of both polynomials, at most :data:`DEGREE`; lower where there are too few different measures. The coefficients
+        Of both polynomials, at most :data:`DEGREE`; lower where there are too few different covariates. Coefficients
         of higher powers are 0.
     game
         Number of each position's game [N], for the errors.
@@ -193,14 +193,14 @@ def fit_wdl_model(
         No finite values but 0, or arrays of different lengths.
     """
     check_arguments({"degree": degree, "floor": floor}, degree=(0, DEGREE), floor=(ABOVE_0, BELOW_1))
-    values, results, measures = np.asarray(value, np.float64), np.asarray(result), np.asarray(measure, np.float64)
-    if not len(values) == len(results) == len(measures):
-        raise BadInputError(f"{len(values)} values go with {len(results)} results and {len(measures)} measures")
+    values, results, covariates = np.asarray(value, np.float64), np.asarray(result), np.asarray(covariate, np.float64)
+    if not len(values) == len(results) == len(covariates):
+        raise BadInputError(f"{len(values)} values go with {len(results)} results and {len(covariates)} covariates")
     games = checked_games(game, len(values))
     known = np.flatnonzero(np.isfinite(values))
     if not values[known].any():
         raise BadInputError("no position has a finite value other than 0: there is nothing to fit a model to")
-    clipped = np.clip(measures[known], bounds.least, bounds.most)
+    clipped = np.clip(covariates[known], bounds.least, bounds.most)
     typical = float(np.sqrt(np.mean(values[known] ** 2)))
     values = np.concatenate([values[known], np.full(3, typical)])
     results = np.concatenate([results[known], [1, 0, -1]]).astype(np.int8)
@@ -218,7 +218,7 @@ def fit_wdl_model(
     coefficients = np.linalg.inv(triangle)
     problem = _Problem(values, results, place, np.vander(distinct, terms) @ coefficients, floor)
 
-    # At first without the measure.
+    # At first without the covariate.
     alone = evolve(problem, basis=np.ones((len(distinct), 1)))
     a, b = alone.fit(np.ones(2), np.ones((1, 1)), (1.0, 1.0), _WIDEST_ALONE).x.tolist()
     begin = np.concatenate([a * triangle[:, -1], b * triangle[:, -1]])

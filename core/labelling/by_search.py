@@ -14,7 +14,7 @@ gives the exact one. Four kinds of positions can be added to those that are give
   moves, but behind that its score is a static one.
 
 Labels of all moves of each position are a *choice set*: it tells how much an evaluation loses that chooses by itself
-(:mod:`glem.core.evaluation.choices`).
+(:mod:`glem.core.measures.choices`).
 
 Equal input, settings and seed give equal labels, whatever the number of workers.
 """
@@ -34,7 +34,6 @@ from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
 from glem.core.errors import BadInputError, GlemError, check_arguments
-from glem.core.evaluation.choices import CHOICES
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game, is_over, legal_moves, play
@@ -45,7 +44,7 @@ from glem.core.players.scoring import kept_scoring, running_scoring
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
 from glem.core.players.thinker import kept_thinker
 from glem.core.positions.labels import serious_error
-from glem.core.positions.positions import Positions
+from glem.core.positions.positions import CHOICES, Positions
 from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.counts import counted

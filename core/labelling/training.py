@@ -24,7 +24,6 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments, reading
-from glem.core.evaluation.choices import choice_errors
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
 from glem.core.evaluation.named import NO_EVALUATION, load_value
@@ -32,13 +31,16 @@ from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.files.json_values import instance_of, read_json, real_of, shortened, whole_of
-from glem.core.fitting.assessment import ErrorSums
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.first_games import play_games
+from glem.core.measures.choices import ChoiceError
+from glem.core.measures.errors import RootMeanSquareError
+from glem.core.measures.measure import Judged, judged_by
+from glem.core.measures.sums import measured
 from glem.core.patterns.patterns import PatternSet
 from glem.core.players.spec import PlayerSpec
 from glem.core.positions.files import PositionWriter, read_positions, write_positions
@@ -418,11 +420,10 @@ class _Training:
         evaluation = training.evaluation
         evaluation.save(path)
         phases = self.learning.phases
-        sums = ErrorSums(len(phases)).add(
-            evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label, phases.of(unseen.positions)
-        )
+        judged = Judged(evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label)
+        errors = measured(RootMeanSquareError(), judged, phases.of(unseen.positions), len(phases)).value[0]
         names = tuple(phases.names[phase] for phase in training.linear_phases)
-        return evaluation, labels, tuple(map(float, sums.root_mean_square)), names
+        return evaluation, labels, tuple(map(float, errors)), names
 
     def _player(self, name: str, evaluation: str) -> PlayerSpec:
         limits = Limits(depth=self.settings.depth)
@@ -474,10 +475,8 @@ class _Training:
         choices = read_positions(path, game)
         if len(choices) == 0:
             return float("nan"), float("nan")
-        over = np.array([game.is_over(choices[row]) for row in range(len(choices))])
-        value = np.where(over, evaluation.final_values(choices.label), evaluation.predict(choices.positions))
-        found = choice_errors(value, choices.label, choices.record, np.zeros(len(choices), np.int64))
-        return float(found.error[-1]), float(found.standard_error[-1])
+        found = measured(ChoiceError(), judged_by(evaluation, choices))
+        return float(found.value[0, -1]), float(found.error[0, -1])
 
 
 def _json_value(_instance: object, _attribute: object, value: Any) -> Any:

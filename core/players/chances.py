@@ -27,7 +27,7 @@ class ResultChances:
     evaluation
         Name of the evaluation that the player searches with.
     models
-        Calibration of ``glem calibrate``; None for the evaluation's own.
+        Calibration of ``glem grade calibrate``; None for the evaluation's own.
 
     Raises
     ------
@@ -41,7 +41,7 @@ class ResultChances:
         found = None if evaluation.startswith(FUNCTION_PREFIX) else load_evaluation(evaluation, game)
         self._results = found if isinstance(found, ResultEvaluation) else None
         self._models = models
-        self._measure = None
+        self._covariate = None
         if models is None:
             return
         unit = search_unit(searched)
@@ -56,11 +56,11 @@ class ResultChances:
             raise BadInputError(
                 f"the calibration of {models.evaluation} needs a drawishness, and {evaluation} has none"
             )
-        measures = load_learning(game.name).measures if has_learning(game.name) else {}
-        self._measure = measures.get(models.chosen)
+        covariates = load_learning(game.name).covariates if has_learning(game.name) else {}
+        self._covariate = covariates.get(models.chosen)
         model = models.wdl.get(models.chosen)
-        if model is not None and self._measure is None and models.chosen != MOVE and model.least < model.most:
-            raise BadInputError(f"the calibration goes by {models.chosen}, which {game.title} does not measure")
+        if model is not None and self._covariate is None and models.chosen != MOVE and model.least < model.most:
+            raise BadInputError(f"the calibration goes by {models.chosen}, which {game.title} does not know")
 
     @property
     def is_known(self) -> bool:
@@ -73,7 +73,7 @@ class ResultChances:
         Parameters
         ----------
         position
-            The position that was searched, whose drawishness and measures count.
+            The position that was searched, whose drawishness and covariates count.
         number
             Of the move, from 1 on.
         value
@@ -82,8 +82,8 @@ class ResultChances:
         column = column_of_one(position)
         alpha = None if self._results is None else float(self._results.predict(column)[1][0])
         if self._models is not None:
-            measure = float(number) if self._measure is None else float(self._measure.of(column)[0])
-            chances = self._models.distribution(value, alpha, measure)
+            covariate = float(number) if self._covariate is None else float(self._covariate.of(column)[0])
+            chances = self._models.distribution(value, alpha, covariate)
         else:
             assert self._results is not None
             chances = result_distribution(np.array([value]), self._results.scale, alpha)

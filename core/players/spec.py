@@ -210,7 +210,7 @@ class PlayerSpec:
         make = load_learning(game.name).default_probcut if has_learning(game.name) else None
         if make is None and self.probcut == DEFAULT_PROBCUT:
             raise BadInputError(
-                f"{game.name} comes without parameters of selective search; make a file with glem probcut"
+                f"{game.name} comes without parameters of selective search; make a file with glem search probcut"
             )
         shipped: ProbCut | None = None if make is None else make()
         return shipped

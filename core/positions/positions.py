@@ -31,6 +31,9 @@ _DTYPES = {
     "game_key": np.uint64,
     "label_spread": np.float32,
 }
+CHOICES = "choices"
+"""Label kind of choice sets; the record of a position is there the number of the choice that it belongs to."""
+
 _TABLE_KEY = "glem positions"
 _SHOWN = 10
 

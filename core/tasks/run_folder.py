@@ -26,6 +26,9 @@ _OWN = re.compile(
 )
 """What glem calls the files of unfinished work."""
 
+PROCESS_SETTINGS: dict[str, Any] = {}
+"""What all results of this process depend on besides; what is empty counts as absent."""
+
 _MOST_SHOWN = 5
 _LONGEST_SHOWN = 60
 _ABSENT = object()
@@ -159,6 +162,7 @@ def claim_folder(
         The folder is for other work, or holds what glem may not have put there.
     """
     note = folder / mark
+    settings = {**settings, **{name: value for name, value in PROCESS_SETTINGS.items() if value}}
     text = json.dumps(settings, indent=1, sort_keys=True) + "\n"
     if note.exists():
         found = note.read_text(encoding="utf-8", errors="replace")

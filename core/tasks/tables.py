@@ -30,6 +30,22 @@ class Table(NamedTuple):
         rows = [[str(word(record) or "") for word in columns.values()] for record in records]
         return cls(title, tuple(columns), rows)
 
+    def text(self) -> str:
+        """Write the table in columns of plain text."""
+        lines = [name.split("\n") for name in self.header]
+        height = max(map(len, lines), default=0)
+        heads = [[("", *line)[max(0, place - height + len(line) + 1)] for line in lines] for place in range(height)]
+        cells = [*heads, *self.rows]
+        widths = [max(map(len, column), default=0) for column in zip(*cells, strict=True)]
+        shown = (
+            "  ".join(
+                f"{cell:{'>' if place else '<'}{width}}"
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in cells
+        )
+        return "\n".join([self.title, *(line.rstrip() for line in shown)])
+
     def html(self) -> str:
         """Write the table for a notebook; every text in it is escaped."""
         head = "".join(f"<th>{escape(text)}</th>" for text in self.header)

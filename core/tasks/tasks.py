@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing import resource_tracker
@@ -31,6 +31,9 @@ _IN_FLIGHT_PER_WORKER = 2
 _IN_FLIGHT_ELSEWHERE = 256
 SAFE_PATH = "PYTHONSAFEPATH"
 """Variable of the environment by which Python imports nothing from the current folder."""
+
+CARRIED: dict[Callable[[Any], None], Any] = {}
+"""Module-level functions that a worker calls before each task, with what the process that hands it out has here."""
 
 _environment = threading.RLock()
 
@@ -197,8 +200,12 @@ def run_tasks(
     return _Distribution(function, tasks, where, retries).results()
 
 
-def _call(function: Callable[[T], R], task: T) -> tuple[R, list[PlainReason]]:
+def _call(
+    function: Callable[[T], R], task: T, carried: Sequence[tuple[Callable[[Any], None], Any]]
+) -> tuple[R, list[PlainReason]]:
     """Call the function in a worker; what it would warn of is for the process that asked to say, once for all."""
+    for prepare, value in carried:
+        prepare(value)
     with collected_reasons() as reasons:
         return function(task), reasons
 
@@ -260,7 +267,7 @@ class _Distribution(Generic[T, R]):
                 return
             attempt.executor = self._current_executor()
             try:
-                future = attempt.executor.submit(_call, self._function, attempt.task)
+                future = attempt.executor.submit(_call, self._function, attempt.task, list(CARRIED.items()))
             except BrokenExecutor as error:
                 self._again.appendleft(attempt)
                 self._replace(attempt.executor, error)

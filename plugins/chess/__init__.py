@@ -76,7 +76,7 @@ CHESS = Learning(
     strongest="network",
     drawishness=tuple(feature.name for feature in DRAWISHNESS),
     groupings={"material": group_by_material},
-    measures={"material": MATERIAL_LEFT},
+    covariates={"material": MATERIAL_LEFT},
     views=VIEWS,
     feature_sets={"style": _style},
 )

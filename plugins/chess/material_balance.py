@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.features.learning import Measure
+from glem.core.features.learning import Covariate
 
 _VALUES = {"pawns": 1, "knights": 3, "bishops": 3, "rooks": 5, "queens": 9}
 _MOST = 4
@@ -50,5 +50,5 @@ def _material_left(positions: Any) -> NDArray[np.int64]:
     return left
 
 
-MATERIAL_LEFT = Measure(of=_material_left, least=17, most=78, unit=58)
+MATERIAL_LEFT = Covariate(of=_material_left, least=17, most=78, unit=58)
 """As WDL_model counts it (github.com/official-stockfish/WDL_model, and ``win_rate_params`` of Stockfish)."""

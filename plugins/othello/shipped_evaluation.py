@@ -41,7 +41,7 @@ round draws equally many of every number of empty squares. Made by::
     python -m glem.plugins.othello.shipped_evaluation default-9.npz default.npz even-first.parquet even-next.parquet \
         even-middle.parquet even-last.parquet
 
-``more.txt`` has four of the patterns that ``glem patterns`` found, 16 instances beside the 46 of Logistello's::
+``more.txt`` has four of the patterns that ``glem discover patterns`` found, 16 instances beside Logistello's 46::
 
     triangle: a1 b1 c1 d1 a2 b2 c2 a3 b3 a4
     edge_and_row: b1 c1 d1 e1 f1 g1 c2 d2 e2 f2
@@ -64,7 +64,7 @@ of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it ships
 The parameters of its selective search, ``probcut.npz``, were found for it by::
 
     glem positions othello WTH_201*.wtb WTH_202[01].wtb --plies 2-58 --per-game 1 --seed 12 -o drawn.parquet
-    glem probcut default.npz drawn.parquet --depth 11 --per-phase 80 --seed 1 -o probcut.npz
+    glem search probcut default.npz drawn.parquet --depth 11 --per-phase 80 --seed 1 -o probcut.npz
 
 Those before, and ``e9-probcut.npz`` for ``e9.npz``, were found in the same way by positions of ``drawn-8``.
 """

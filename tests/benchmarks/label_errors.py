@@ -1,7 +1,7 @@
 """Errors of the labels that game records give, against a deep search, as a table for the documentation.
 
 ``python -m tests.benchmarks.label_errors GAMES EVALUATION RELABELLED``, where ``RELABELLED`` is the file that
-``glem relabel`` wrote for the same games.
+``glem label by-results`` wrote for the same games.
 """
 
 import sys

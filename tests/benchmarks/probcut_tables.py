@@ -5,8 +5,8 @@
     python -m tests.benchmarks.probcut_tables law MODEL POSITIONS
     python -m tests.benchmarks.probcut_tables depths MODEL PROBCUT POSITIONS
 
-MODEL and PROBCUT are files of ``glem fit`` and ``glem probcut``, POSITIONS is a Parquet file of ``glem positions``;
-the positions are chosen at random. Times are processor times of one core.
+MODEL and PROBCUT are files of ``glem fit`` and ``glem search probcut``, POSITIONS is a Parquet file of ``glem
+positions``; the positions are chosen at random. Times are processor times of one core.
 """
 
 import argparse

@@ -7,6 +7,7 @@ pages that no table of contents names.
 import doctest
 import re
 import shlex
+import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -15,12 +16,12 @@ import attrs
 import click
 import pytest
 
-from glem.core.cli import command_group
+from glem.core.cli import RENAMED_COMMANDS, command_group
 from glem.core.cli.fit import _Fit
 from glem.core.conformance.new_game import field_meanings
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeature, AtomicFeatures
-from glem.core.features.learning import Learning, Measure, Phases
+from glem.core.features.learning import Covariate, Learning, Phases
 from glem.core.game import optional_operations
 from glem.core.game.game import ExternalPlayers, Game, RecordFormat
 from glem.core.game.protocols import Protocol
@@ -37,7 +38,7 @@ DECLARED = (
     Game,
     Learning,
     Phases,
-    Measure,
+    Covariate,
     AtomicFeature,
     AtomicFeatures,
     Evaluator,
@@ -144,10 +145,13 @@ def test_commands_in_the_page_exist(page: Path) -> None:
         while isinstance(command, click.Group) and arguments:
             if arguments[0] == "--trust":
                 del arguments[:2]
-            command = command.get_command(context, arguments.pop(0))
+            with context:
+                _, command, arguments = command.resolve_command(context, arguments)
         if isinstance(command, _Fit):
             command = command.chosen(arguments)
-        assert command is not None, f"{page_name(page)}: there is no command {shlex.join(words)!r}"
+        assert command is not None
+        is_old = {tuple(words[1:2]), tuple(words[1:3])} & RENAMED_COMMANDS.keys()
+        assert not is_old, f"{page_name(page)}: {shlex.join(words)!r} has another name now"
         known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         used = {word.split("=")[0] for word in arguments if re.match(r"--?[a-z]", word)}
         assert used <= known, f"{page_name(page)}: {shlex.join(words)!r} has options that the command has not"
@@ -156,6 +160,8 @@ def test_commands_in_the_page_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")], ids=page_name)
 def test_python_examples_give_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for example in page.parent.glob("*.py"):
+        shutil.copy(example, tmp_path)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     # A fence is no output: the examples alone, as the page has them.
     text = "\n".join(fenced(page, "python"))
@@ -191,7 +197,7 @@ def test_readme_sets_up_in_two_commands_on_its_first_screen() -> None:
     for command in (demo, tests):
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
         assert command.count("\n") == 1
-    assert demo.endswith(" && .venv/bin/glem demo\n")
+    assert demo.endswith(" && .venv/bin/glem discover --demo\n")
     assert tests.endswith(" && .venv/bin/pytest -n 2\n")
 
 

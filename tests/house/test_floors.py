@@ -16,6 +16,7 @@ FLOORS = (
     *(
         "evaluation",
         "fitting",
+        "measures",
         "search",
         "players",
         "tournament",

@@ -31,7 +31,7 @@ from tests.house.golden import canonical
 from tests.killed_programs import end_command_when
 from tests.othello import OTHELLO, sample_of_games
 
-KILLS = 3
+KILLS = 2
 # Python ends by the signal itself where Ctrl-C came inside code that was made from text.
 STATUSES = {0, -signal.SIGKILL, 130, -signal.SIGINT}
 
@@ -47,18 +47,18 @@ COMMANDS = {
     "--jobs 1 -o found",
     "fit": f"fit {_SAMPLE} --iterations 40 --held-out 0 --jobs 1 -o f.npz",
     "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=3 --merge --workers 2 -o l.parquet",
-    "relabel": f"relabel othello {{data}}/some.games --workers 1 --outcomes 6 --suspect-above 4 -o r.parquet "
+    "relabel": f"label by-results othello {{data}}/some.games --workers 1 --outcomes 6 --suspect-above 4 -o r.parquet "
     f"--quick {_LABELLER},depth=2 --again {_LABELLER},depth=3",
     "grade": "grade chess {data}/games.pgn --evaluation 'uci:{python} {data}/engine.py,nodes=1' --select all "
     "--skip-moves 2 --scores kept --write-positions w.csv --resamples 200 --workers 2 --jobs 1",
-    "spsa": "spsa chess 'uci:{python} {data}/engine.py,nodes=1' {data}/games.pgn --parameter Value --select all "
-    "--skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
-    "learn": "learn othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
+    "tune-options": "tune-options chess 'uci:{python} {data}/engine.py,nodes=1' {data}/games.pgn --parameter Value "
+    "--select all --skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
+    "improve": "improve othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
     "--skip-moves 4 --resamples 10000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
     "train": "train connect_four --generations 3 --positions 300 --depth 1 --solve 6 --pairs 4 --workers 2 -o trained",
     "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
-    "tournament": f"tournament {_LABELLER},depth=2,name=a {_LABELLER},depth=1,name=b {_LABELLER},nodes=300,name=c "
+    "tournament": f"match {_LABELLER},depth=2,name=a {_LABELLER},depth=1,name=b {_LABELLER},nodes=300,name=c "
     "--opening-count 6 --workers 2 -o t.jsonl --json",
     "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",
     "discriminants": "experiment discriminants {data}/results.parquet -o study --held-out 0.3 --opening-count 0 "
@@ -67,10 +67,10 @@ COMMANDS = {
     "evaluation=material --evaluation name=b,evaluation=none --evaluation name=c,evaluation=default --report s.html "
     "--json",
     "players": "experiment players chess {data}/players.pgn --fewest 50 --skip-moves 2 --report p.html --json",
-    "style experiment": f"style experiment {{data}}/small.pgn --of-player Taker --of-player Pusher {_FEW} --plies 2-69 "
-    "--training-games 30 --repetitions 8 --controls 2 --workers 2 -o two --report t.html --json",
-    "style experiment of many": f"style experiment {{data}}/small.pgn --of-player Taker --of-player Pusher --of-player "
-    f"Third {_FEW} --test-games 15 -o many --json",
+    "experiment styles": f"experiment styles {{data}}/small.pgn --of-player Taker --of-player Pusher {_FEW} "
+    "--plies 2-69 --training-games 30 --repetitions 8 --controls 2 --workers 2 -o two --report t.html --json",
+    "experiment styles of many": "experiment styles {data}/small.pgn --of-player Taker --of-player Pusher "
+    f"--of-player Third {_FEW} --test-games 15 -o many --json",
     "style classify": "style classify {data}/small.pgn --style {data}/taker.npz --style {data}/pusher.npz --json",
 }
 _ENGINE = """

@@ -130,7 +130,7 @@ def test_other_games_are_listed_checked_and_learned_without_a_game(
     name = min(others(game), key=lambda other: load_game(other).max_plies)
     commands = [
         ["games", "--json"],
-        *(["perft", other, "3", "--plain"] for other in others(game)),
+        *(["search", "perft", other, "3", "--plain"] for other in others(game)),
         ["check", name, "--plain", "--games", "1", "--only", "learning"],
         ["generate", name, "--player", "random", "--games", "3", "--workers", "1", "-o", "games"],
         ["positions", "games/games-000000.games", "--game", name, "-o", "positions.parquet"],
@@ -146,7 +146,7 @@ def test_other_games_are_listed_checked_and_learned_without_a_game(
 
 
 def test_without_games_commands_say_what_to_do(without_games: Path, tmp_path: Path) -> None:
-    refused = ("games anything", "check anything", "perft anything 3", "demo", "tournament random random")
+    refused = ("games anything", "check anything", "search perft anything 3", "discover --demo", "match random random")
     commands: list[list[str]] = [[*words.split()] for words in ("--help", "games", *refused)]
     shown, *ended = run_commands(without_games, commands, tmp_path)
     assert shown[0] == 0

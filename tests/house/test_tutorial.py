@@ -17,7 +17,7 @@ from tests.stranger_environment import StrangerEnvironment, stranger_environment
 PAGE = ROOT / "docs" / "tutorials" / "a-game-in-an-afternoon.md"
 
 SMALLER = {
-    # The template as it is, and its rules and learning compiled, are looked at by the tests of `glem new-game`.
+    # The template as it is, and its rules and learning compiled, are looked at by the tests of `glem games new`.
     "cd breakthrough && glem check breakthrough": "cd breakthrough && glem check breakthrough --plain --games 5",
     "glem check breakthrough || true": "glem check breakthrough --plain --games 5 || true",
     "--games 4000": "--games 200 --games-per-file 100",

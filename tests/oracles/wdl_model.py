@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 
 
-def polynomial(coefficients: Sequence[float], measure: float, bounds: tuple[float, float, float]) -> float:
-    """Value at a measure, the highest power first."""
+def polynomial(coefficients: Sequence[float], covariate: float, bounds: tuple[float, float, float]) -> float:
+    """Value at a covariate, the highest power first."""
     least, most, unit = bounds
-    x = min(max(measure, least), most) / unit
+    x = min(max(covariate, least), most) / unit
     return sum(each * x**power for power, each in enumerate(reversed(coefficients)))
 
 
@@ -21,13 +21,13 @@ def probability(value: float, result: int, a: float, b: float) -> float:
 def grade(
     values: Sequence[float],
     results: Sequence[int],
-    measures: Sequence[float],
+    covariates: Sequence[float],
     coefficients: tuple[Sequence[float], Sequence[float]],
     bounds: tuple[float, float, float],
 ) -> float:
     """Geometric mean of the probabilities of what happened."""
     product = 0.0
-    for value, result, measure in zip(values, results, measures, strict=True):
-        a, b = (polynomial(each, measure, bounds) for each in coefficients)
+    for value, result, covariate in zip(values, results, covariates, strict=True):
+        a, b = (polynomial(each, covariate, bounds) for each in coefficients)
         product += math.log(probability(value, result, a, b))
     return math.exp(product / len(values))

@@ -16,10 +16,12 @@ Name                   Meaning                                          Was
 ``--player PLAYER``    who plays: the text of a player
 ``--by PLAYER``        who labels: the text of a player
 ``--quick PLAYER``     who searches all positions first                 ``--by`` of ``relabel``
+``--features FILE``    a file of features of your own
 ``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
 ``--keep N``           configurations that ``discover`` keeps
 ``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``
-``--measure NAME``     what calibrations depend on, such as material
+``--covariate NAME``   what calibrations depend on, such as material    ``--measure`` of ``calibrate``
+``--measure NAME``     a number that ``evaluate`` gives
 ``--even-within``      a position is near-even up to this value         ``--window``
 ``--suspect-above``    a label is suspicious above this                 ``--threshold`` of ``relabel``
 ``--threshold``        standard deviations of ProbCut's check searches
@@ -85,6 +87,25 @@ _PROCESSORS = os.cpu_count() or 1
 
 as_json = flag("--json", "Print JSON.", expose_value=False, callback=ask_for_json)
 """The command asks :func:`~glem.core.cli.display.prints_json`."""
+
+
+def _use_features(context: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
+    if files:
+        from glem.core.features.own import load_features, use
+
+        before = use(load_features(file) for file in files)
+        context.call_on_close(lambda: use(before))
+
+
+own_features = file(
+    "--features",
+    "Add the features that this file marks (@glem.feature); may be repeated.",
+    multiple=True,
+    metavar="FILE.py",
+    expose_value=False,
+    is_eager=True,
+    callback=_use_features,
+)
 jobs = count("--jobs", _PROCESSORS, "Threads; the result does not depend on their number.", show_default="processors")
 seed = count("--seed", 0, "Seed of all that is random.", least=0, most=(1 << 32) - 1)
 

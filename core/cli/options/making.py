@@ -15,6 +15,18 @@ from glem.core.cli.display import tell
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+MOST_OPTIONS = 15
+"""Options of a help page that need no second heading."""
+
+_RARE = {
+    *("--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
+    *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
+    *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
+    *("--feature-set", "--leeway", "--refits", "--td", "--fixed", "--without-event", "--without-player"),
+}
+"""Options that most commands have, or that make another option more exact: on a long page they stand last."""
+
+
 class Option(click.Option):
     """An option that shows its default, with its old names.
 
@@ -56,6 +68,16 @@ class Command(click.Command):
         self.examples = tuple(examples)
         lines = ["\b", "Examples:", *(f"  glem {example}" for example in self.examples)]
         super().__init__(*arguments, **{"epilog": "\n".join(lines), **settings})
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options; where they are many, those that few people look for under a heading of their own."""
+        shown = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        rare = [one for one in shown if len(shown) > MOST_OPTIONS and not _RARE.isdisjoint(one.opts)]
+        for title, options in (("Options", [one for one in shown if one not in rare]), ("More", rare)):
+            rows = [row for one in options if (row := one.get_help_record(ctx)) is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words of the command line, old names as what they are called now."""

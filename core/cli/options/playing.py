@@ -39,7 +39,7 @@ _THINKING = (
         "--probcut",
         default="",
         metavar="FILE",
-        help="Parameters of selective search, from `glem probcut`; by default those that come with the evaluation.",
+        help="Parameters of selective search, from `glem search probcut`; by default those of the evaluation.",
     ),
     flag("--full-width", "Prune nothing selectively."),
     table_mb,

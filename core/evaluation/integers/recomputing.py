@@ -7,6 +7,7 @@ weights of what is active: the bias, patterns, configurations, linear features.
 import math
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,16 +54,20 @@ def evaluator_of(evaluation: LinearEvaluation) -> Evaluator:
     -------
     Evaluator
         Of :attr:`Learning.make_evaluator <glem.core.features.learning.Learning.make_evaluator>` (for quadratic ones
-        ``make_quadratic_evaluator``) where that covers the evaluation, else :func:`recomputing_evaluator`. Its score
-        is the integer sum of the weights of :meth:`LinearEvaluation.in_play`, in steps of 1 /
-        :attr:`PlayWeights.scale`, within :func:`score_limit`; under the logistic link these are log odds, not winning
-        chances.
+        ``make_quadratic_evaluator``) where that covers the evaluation, else :func:`recomputing_evaluator`; plugins
+        cover no added features. Its score is the integer sum of the weights of :meth:`LinearEvaluation.in_play`, in
+        steps of 1 / :attr:`PlayWeights.scale`, within :func:`score_limit`; under the logistic link these are log odds,
+        not winning chances.
     """
+    known = evaluation.of_plugin()
     make_evaluator = evaluation.learning.make_evaluator
     if isinstance(evaluation, QuadraticEvaluation):
         make_evaluator = evaluation.learning.make_quadratic_evaluator
-    fast = make_evaluator(evaluation) if make_evaluator is not None else None
-    return fast if fast is not None else recomputing_evaluator(evaluation)
+    fast = make_evaluator(known) if make_evaluator is not None and known is not None else None
+    # A plugin that computes its features by what is no plain function says so by its own form.
+    plugin = evaluation.learning.features.plugin
+    plain = plugin is not None and not isinstance(plugin.write, FunctionType)
+    return fast if fast is not None else recomputing_evaluator(evaluation, plain=plain)
 
 
 def score_limit(evaluation: LinearEvaluation, steps_per_unit: float) -> int:
@@ -217,10 +222,12 @@ def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) 
     learning = evaluation.learning
     if evaluation.network is not None:
         raise BadInputError(f"no search of {learning.game.title} takes a hidden layer beside other terms")
-    data = _weight_tables(evaluation)
+    data, features = _weight_tables(evaluation), learning.features
     return Evaluator(
         name="quadratic evaluation" if data.quadratic.terms else "linear evaluation",
-        operations=_operations(learning.game.name, learning.features.write, learning.phases.phase_of, plain),
+        operations=_operations(
+            learning.game.name, features.write_in_search or features.write, learning.phases.phase_of, plain
+        ),
         data=data,
         width=int(data.width),
         phase_count=len(learning.phases),

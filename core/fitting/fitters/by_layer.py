@@ -53,6 +53,7 @@ class Network(Fitter):
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
         """Fit by :func:`~glem.core.fitting.network.fit_network`."""
         from glem.core.evaluation import named
+        from glem.core.evaluation.with_drawishness import value_part
         from glem.core.fitting.discriminants.by_phase import parts_of
         from glem.core.fitting.network import fit_network
 
@@ -64,7 +65,7 @@ class Network(Fitter):
         }
         before = None
         if self.prior != named.NO_EVALUATION:
-            before = named.load_value(self.prior, learning.game)
+            before = value_part(named.load_prior(self.prior, learning.game))
             learning, told["prior"] = before.learning, self.prior
         layer = fit_network(
             parts_of(data),

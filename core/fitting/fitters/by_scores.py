@@ -81,6 +81,7 @@ class LeastSquares(Fitter):
         from glem.core.evaluation import named
         from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
         from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+        from glem.core.evaluation.with_drawishness import value_part
         from glem.core.features.learning import baseline_features, with_phases
         from glem.core.fitting.count_rules import CountRules
         from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
@@ -89,7 +90,7 @@ class LeastSquares(Fitter):
         from glem.core.patterns.patterns import PatternSet
 
         game, patterns = learning.game, self.patterns
-        before = None if self.prior == named.NO_EVALUATION else named.load_value(self.prior, game)
+        before = None if self.prior == named.NO_EVALUATION else value_part(named.load_prior(self.prior, game))
         if self.phases is not None:
             learning = with_phases(learning, self.phases)
         if before is not None:

@@ -152,14 +152,14 @@ def _experiment(points: Sequence[StrengthPoint], left_out: int, confidence: floa
 
 
 def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
-    """Read the ratings of a tournament: Elo by name, from what ``glem tournament --json`` prints.
+    """Read the ratings of players: Elo by name, from what ``glem match --json`` prints.
 
     Raises
     ------
     BadInputError
         The file is no such JSON, or has no joint ratings.
     """
-    what = "output of glem tournament --json for three players or more"
+    what = "output of glem match --json for three players or more"
     found = read_json(path, what)
     with reading(path, what):
         ratings = {str(entry["name"]): real_of(entry["elo"]) for entry in found["ratings"]}

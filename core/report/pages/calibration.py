@@ -23,7 +23,7 @@ _STYLES = {
 _BINS = 9
 _GROUPS = 3
 _FEWEST = 100
-"""Positions of a bin of measures, to which a constant a and b are fitted."""
+"""Positions of a bin of covariates, to which a constant a and b are fitted."""
 _REACH = 4.0
 """Values are drawn up to so many spreads b beyond a, where 98 % are won."""
 
@@ -31,14 +31,14 @@ _HOW_TO_READ = """\
 A value v is read in two ways. Ban's model (A. Ban, 2012): the expected score is 1 / (1 + exp(-v / b)), and the \
 drawishness is the share of draws among the games that the favoured side does not win. WDL_model's, as Stockfish uses \
 it: the mover wins with probability 1 / (1 + exp((a - v) / b)) and loses with 1 / (1 + exp((a + v) / b)); a and b are \
-polynomials of a measure of the position.
+polynomials of a covariate of the position.
 
 All are fitted by likelihood. Grades are geometric means of the probability that was given to what happened, on games \
 that the model was not fitted to: each fifth of the games is graded with the fit to the others. As given, what the \
 evaluation lacks was fitted to these games themselves.
 
 Curves are fitted to all games. Dots are observed: the results of positions in bins of equal size by their values, and \
-a and b fitted to a bin of measures alone. Bands are two standard errors by game either way. Ban's by a measure is \
+a and b fitted to a bin of covariates alone. Bands are two standard errors by game either way. Ban's by a covariate is \
 fitted to each of six groups of it apart."""
 
 
@@ -72,18 +72,18 @@ def render_calibration(collection: CalibratedCollection, *, game_title: str) -> 
 
 
 def _results(found: Calibrated, name: str) -> Element:
-    """Draw the probabilities of the results by value, for groups of the positions by their measures."""
-    model, measure, models = found.fits[name].model, found.measures[name], found.models
+    """Draw the probabilities of the results by value, for groups of the positions by their covariates."""
+    model, covariate, models = found.fits[name].model, found.covariates[name], found.models
     finite = np.isfinite(found.value)
     reach = min(float(np.abs(found.value[finite]).max()), model.pawn + _REACH * sum(model.spread))
     values = np.linspace(-reach, reach, 101)
-    groups = np.searchsorted(np.quantile(measure, np.linspace(0, 1, _GROUPS + 1)[1:-1]), measure, side="right")
+    groups = np.searchsorted(np.quantile(covariate, np.linspace(0, 1, _GROUPS + 1)[1:-1]), covariate, side="right")
     figures = []
     for place in range(_GROUPS):
         mine = np.flatnonzero(finite & (groups == place) & (np.abs(found.value) <= reach))
         if len(mine) < _BINS:
             continue
-        middle = float(np.median(measure[mine]))
+        middle = float(np.median(covariate[mine]))
         curves = {
             result: Curve(_STYLES[result], values.tolist(), chances.tolist(), seen=_seen(found, mine, _RESULTS[result]))
             for result, chances in zip(_RESULTS, model.distribution(values, middle), strict=True)
@@ -96,7 +96,7 @@ def _results(found: Calibrated, name: str) -> Element:
                 )
                 for result, each in zip(_RESULTS, ban, strict=True)
             }
-        caption = f"{name} {measure[mine].min():g} to {measure[mine].max():g}, curves at {middle:g}"
+        caption = f"{name} {covariate[mine].min():g} to {covariate[mine].max():g}, curves at {middle:g}"
         axes = f"value, {models.unit}" if models.unit else "value", "probability"
         drawn = curve_chart(f"results-{name}-{place}", curves, axes, f"Results by value: {caption}")
         figures.append(element("figure", element("figcaption", caption), _legend(curves), drawn))
@@ -123,16 +123,17 @@ def _seen(found: Calibrated, rows: NDArray[np.int64], result: int) -> list[tuple
 
 
 def _polynomials(found: Calibrated, name: str) -> Element:
-    """Draw a and b over the measure, with what a fit to each of some bins of measures alone gives."""
-    fit, measure = found.fits[name], found.measures[name]
+    """Draw a and b over the covariate, with what a fit to each of some bins of covariates alone gives."""
+    fit, covariate = found.fits[name], found.covariates[name]
     model = fit.model
     places = np.linspace(model.least, model.most, 80)
     seen: list[tuple[float, WdlModel]] = []
     known = np.flatnonzero(np.isfinite(found.value))
-    for rows in np.array_split(known[np.argsort(measure[known], kind="stable")], _BINS):
+    for rows in np.array_split(known[np.argsort(covariate[known], kind="stable")], _BINS):
         if len(rows) >= _FEWEST:
-            alone = fit_wdl_model(found.value[rows], found.result[rows], measure[rows], Bounds(0.0, 0.0, 1.0), degree=0)
-            seen.append((float(np.clip(measure[rows], model.least, model.most).mean()), alone.model))
+            own, bounds = covariate[rows], Bounds(0.0, 0.0, 1.0)
+            alone = fit_wdl_model(found.value[rows], found.result[rows], own, bounds, degree=0)
+            seen.append((float(np.clip(own, model.least, model.most).mean()), alone.model))
     curves = {
         each: Curve(style, places.tolist(), height.tolist(), (2 * error).tolist(), dots)
         for each, style, height, error, dots in zip(

@@ -52,7 +52,8 @@ def model(positions: Path) -> Path:
 def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> None:
     printed = terminal("--help")
     for name in command_group.list_commands(click.Context(command_group)):
-        assert f"  {name} " in printed
+        first, *second = name.split()
+        assert f"`glem {name}` " in " ".join(terminal(first, "--help").split()) if second else f"  {name} " in printed
     assert "--help" in terminal("fit", "--help")
     assert terminal("--version").endswith(f" {glem.__version__}\n")
     assert "No such command" in terminal("discovr", status=2)
@@ -60,7 +61,7 @@ def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> N
 
 def test_no_threads_for_numba_is_one_line(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "0")
-    told = terminal("perft", "connect_four", 1, status=2)
+    told = terminal("search", "perft", "connect_four", 1, status=2)
     assert told == "glem: NUMBA_NUM_THREADS is 0: numba needs 1 or more; unset it, glem does not use it\n"
 
 
@@ -99,11 +100,11 @@ def test_fit_evaluate_and_compare_agree(terminal: Terminal, positions: Path, mod
     assert report["moves_left"]["moves"][-1] == "all"
     assert "57-60" in terminal("evaluate", model, positions, "-o", tmp_path / "values.npy")
     np.testing.assert_allclose(np.load(tmp_path / "values.npy") - scored.label, residual, atol=1e-4)
-    assert terminal.json("compare", model, model)["equal"]
+    assert terminal.json("show", model, model)["equal"]
     again = tmp_path / "again.npz"
     fitted = terminal.json("fit", positions, "-o", again, "--iterations", "5", "--smoothing", "0", "--jobs", "2")
     assert len(fitted["fits"]) == 13
-    assert terminal.json("compare", model, again)["equal"]
+    assert terminal.json("show", model, again)["equal"]
     assert model.read_bytes() == again.read_bytes()
 
 
@@ -235,19 +236,19 @@ def test_evaluating_takes_no_more_memory_for_more_positions(
         finally:
             tracemalloc.stop()
         assert np.load(tmp_path / "values.npy").shape == (copies * len(scored),)
-    # The packed bytes of a row group are held at a time, 1 MiB; all positions would take ten.
-    assert peaks[1] < peaks[0] + (1 << 21)
+    # The packed bytes of a row group are held at a time, 1 MiB, and the values of -o; all positions would take ten.
+    assert peaks[1] < peaks[0] + (3 << 19) + 4 * 32 * len(scored)
 
 
 def test_explain_shows_board_and_items(terminal: Terminal, model: Path) -> None:
-    printed = terminal("explain", model, "start", "--top", "3")
+    printed = terminal("show", model, "start", "--top", "3")
     assert "  4 - - - O X - - - 4" in printed
     assert "3 of" in printed
     position = "-" * 27 + "OX------XO" + "-" * 27 + " X"
-    explained = terminal.json("explain", model, position)
+    explained = terminal.json("show", model, position)
     assert explained["sum"] == pytest.approx(sum(item["amount"] for item in explained["contributions"]), abs=1e-6)
-    assert explained == terminal.json("explain", model, "start")
-    printed = terminal("explain", model, "-" * 27 + "OX------OO" + "-" * 27 + " O")
+    assert explained == terminal.json("show", model, "start")
+    printed = terminal("show", model, "-" * 27 + "OX------OO" + "-" * 27 + " O")
     assert "  5 - - - O O - - - 5" in printed
     assert "for the side to move (O)" in printed
 
@@ -261,8 +262,8 @@ def test_patterns_of_a_file_and_other_phases_are_fitted(
     evaluation = LinearEvaluation.load(path)
     assert evaluation.patterns is not None and [*evaluation.patterns.names] == ["corner", "row"]
     assert evaluation.learning.phases.names == ("4-19", "20-34", "35-49", "50-64")
-    assert terminal.json("explain", path, "start")["phase"] == "4-19"
-    assert "not comparable: phases" in terminal("compare", path, model)
+    assert terminal.json("show", path, "start")["phase"] == "4-19"
+    assert "not comparable: phases" in terminal("show", path, model)
     # A large one gets weights for what enough positions have, and 0 for all else.
     squares = " ".join(f"{column}{row}" for row in (1, 2) for column in "abcdefgh")
     patterns.write_text(f"corner: a1 b1 a2 b2\nsparse: {squares}\n", encoding="utf-8")
@@ -272,7 +273,7 @@ def test_patterns_of_a_file_and_other_phases_are_fitted(
     contents = evaluation.patterns.patterns[1].contents
     assert contents is not None and 100 < len(contents) == evaluation.patterns.weight_sizes[1] - 1
     assert (evaluation.pattern_weights[:, -1] == 0).all() and (evaluation.pattern_weights[:, -100:-1] != 0).any()
-    explained = terminal.json("explain", path, "start")
+    explained = terminal.json("show", path, "start")
     assert sum(item["name"] == "sparse" for item in explained["contributions"]) == (0 in contents) * 4
     assert terminal.json("evaluate", path, positions)["rmse"][str(path)][-1] < 40
     assert terminal.json("search", "othello", "--evaluation", path, "--depth", 4)
@@ -349,8 +350,8 @@ def test_other_links_and_methods_are_fitted(
     unit = "discs" if link == "sigmoid" else "winning chance"
     assert report["unit"] == unit
     assert report["rmse"][str(path)][-1] < (high - low) / 2
-    assert f"({unit})" in terminal("explain", path, "start")
-    assert link in terminal("explain", path, "start")
+    assert f"({unit})" in terminal("show", path, "start")
+    assert link in terminal("show", path, "start")
     if link == "logistic":
         assert "different units" in terminal.fails("evaluate", path, model, positions)
 
@@ -370,7 +371,7 @@ def test_formats_that_several_games_have(terminal: Terminal, positions: Path, mo
     found = ("-o", tmp_path / "found")
     assert "at least 1,000 and 100 are needed" in terminal.fails("discover", "othello", *options, *found)
     assert "one file of positions is needed, got 2" in terminal.fails("discover", lines, positions, *found)
-    assert "a.pos: damaged, or no Parquet file" in terminal.fails("probcut", "default", lines, "-o", tmp_path / "p.npz")
+    assert "a.pos: damaged, or no Parquet file" in terminal.fails("search", "probcut", "default", lines, *found)
 
 
 def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model: Path, tmp_path: Path) -> None:
@@ -385,29 +386,29 @@ def test_wrong_arguments_are_one_line(terminal: Terminal, positions: Path, model
     assert "picture.parquet" in terminal.fails("discover", picture, "-o", folder)
     assert "picture.parquet" in terminal.fails("evaluate", model, picture)
     assert "empty.npz" in terminal.fails("evaluate", empty, positions)
-    assert "empty.npz" in terminal.fails("explain", empty, "start")
-    assert "name the game before it" in terminal.fails("explain", "default", "start")
+    assert "empty.npz" in terminal.fails("show", empty, "start")
+    assert "name the game before it" in terminal.fails("show", "default", "start")
     assert "empty.npz" in terminal.fails("fit", positions, "-o", out, "--configurations", empty)
     assert "no pattern set 'edges'" in terminal.fails("fit", positions, "-o", out, "--patterns", "edges")
-    assert "64 squares" in terminal.fails("explain", model, "X" * 63)
+    assert "64 squares" in terminal.fails("show", model, "X" * 63)
     assert "no feature group 'smell'" in terminal.fails("discover", positions, "-o", folder, "--groups", "smell")
     assert "no configuration matches 9,999,999" in terminal.fails("discover", positions, "-o", folder, "-n", "9999999")
     assert "does not exist" in terminal.fails("discover", positions, "-o", tmp_path / "no" / "folder")
     configurations = tmp_path / "mined.npz"
     table = RelationTable(np.zeros(1, np.int32), np.zeros(1, np.int16))
     ConfigurationSet.from_relations(table, [[0]]).save(configurations)
-    assert "configurations without weights" in terminal.fails("explain", configurations, "start")
-    assert "missing.npz" in terminal.fails("compare", model, tmp_path / "missing.npz")
+    assert "configurations without weights" in terminal.fails("show", configurations, "start")
+    assert "missing.npz" in terminal.fails("show", model, tmp_path / "missing.npz")
     assert "needs patterns" in terminal.fails("fit", positions, "-o", out, "--patterns", "none", "--no-linear")
-    assert "no game 'go'" in terminal.fails("perft", "go", "3")
-    assert "no game 'go'" in terminal.fails("demo", "go", "-o", folder)
+    assert "no game 'go'" in terminal.fails("search", "perft", "go", "3")
+    assert "no game 'go'" in terminal.fails("discover", "--demo", "go", "-o", folder)
     full = "XXOXOOOOXXOXXXXOOXOXOOXXOOXOXOXXXOXOOXOOXO X"
-    assert "the game is over, with the score +0" in terminal.fails("explain", "connect_four", "default", full)
+    assert "the game is over, with the score +0" in terminal.fails("show", "connect_four", "default", full)
 
 
 @pytest.fixture
 def discovered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What ``glem demo`` asks a discovery for, which is interrupted."""
+    """What ``glem discover --demo`` asks a discovery for, which is interrupted."""
     called: dict[str, Any] = {}
 
     def discover(positions: Positions, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
@@ -422,19 +423,21 @@ def test_the_end_of_a_file_is_no_interruption(terminal: Terminal, monkeypatch: p
     def read(*_: Any, **__: Any) -> None:
         raise EOFError("No data left in file")
 
-    monkeypatch.setattr("glem.core.cli.perft.command.callback", read)
+    monkeypatch.setattr("glem.core.cli.search_perft.command.callback", read)
     with pytest.raises(EOFError, match="No data left"):
-        terminal("perft", "connect_four", 1)
+        terminal("search", "perft", "connect_four", 1)
 
 
 def test_demo_is_a_discovery_with_its_files(terminal: Terminal, tmp_path: Path, discovered: dict[str, Any]) -> None:
-    import glem.core.cli.demo as demo
-
-    terminal("demo", "-o", tmp_path / "demo", status=130)
+    terminal("discover", "--demo", "-o", tmp_path / "demo", status=130)
     assert discovered["positions"] > 200_000
     assert discovered["folder"] == tmp_path / "demo"
-    assert f"--sample {discovered['settings'].mining.sample}" in str(demo.command.help)
-    assert "interrupted" in terminal.error
+    assert "interrupted; the same command continues" in terminal.error
+    small = discovered["settings"]
+    assert f"--sample {small.mining.sample}, " in " ".join(terminal("discover", "--help").split())
+    terminal("demo", "-o", tmp_path / "demo", "--sample", 7000, status=130)
+    assert "interrupted; the same command continues" in terminal.error
+    assert discovered["settings"].mining == evolve(small.mining, sample=7000)
 
 
 def test_demo_of_a_game_without_a_sample_lets_it_play(
@@ -451,7 +454,7 @@ def test_demo_of_a_game_without_a_sample_lets_it_play(
         "glem.core.labelling.first_games.sample_positions",
         lambda game, **named: sample_positions(game, positions=500, **named),
     )
-    terminal("demo", "othello", "-o", tmp_path / "demo", status=130)
+    terminal("discover", "--demo", "othello", "-o", tmp_path / "demo", status=130)
     assert 500 <= discovered["positions"] < 8000
     assert "No sample of positions comes with Othello" in terminal.output
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from glem.core.cli import command_group, options
+from glem.core.cli import RENAMED_COMMANDS, command_group, options
+from glem.core.cli.options.making import MOST_OPTIONS
 from tests.core.cli.terminal import Terminal
 
 DIFFERENT = {
@@ -36,9 +37,14 @@ DIFFERENT = {
     "--plies": "which are taken, or searched again",
     "--opening-count": "the experiment with discriminants has the paper's",
     "--opening-plies": "the same",
+    "--features": "a file of them, or names of those that a style is learned by",
     "--solve": "training solves where the game can be",
 }
 """Options that commands have in common but not in the same words, with the same type and default, and why."""
+
+
+LONG = {"glem fit", "glem tune", "glem style learn"}
+"""Commands that fit in several ways, each with its own options."""
 
 
 def leaves(
@@ -68,7 +74,7 @@ def parsed(context: click.Context, command: click.Command, words: list[str]) -> 
 def example_words(context: click.Context, command: click.Command) -> list[list[str]]:
     """Words behind the command's name of each of its examples, with a game in place of GAME."""
     assert isinstance(command, options.Command)
-    path = [*context.command_path.split()[1:], command.name]
+    path = [*context.command_path.split()[1:], *str(command.name).split()]
     words = [shlex.split(example.replace("GAME", "connect_four")) for example in command.examples]
     assert all(each[: len(path)] == path for each in words)
     return [each[len(path) :] for each in words]
@@ -83,6 +89,17 @@ def test_help_ends_with_two_examples_that_parse(context: click.Context, command:
     assert printed.count("\n    glem ") == 2
     for words in examples:
         parsed(context, command, words)
+
+
+@pytest.mark.parametrize(("context", "command"), COMMANDS)
+def test_the_first_list_of_options_is_short(context: click.Context, command: click.Command) -> None:
+    path = f"{context.command_path} {command.name}"
+    printed = command.get_help(click.Context(command, context, command.name))
+    first, _, rest = printed.partition("\nOptions:\n")[2].partition("\n\n")
+    listed = [line for line in first.splitlines() if line.startswith("  -")]
+    assert len(listed) <= MOST_OPTIONS or path in LONG
+    options_and_help = sum(isinstance(one, click.Option) for one in command.params) + 1
+    assert ("\nMore:\n" in f"\n{rest}") == (options_and_help > MOST_OPTIONS)
 
 
 def test_one_option_has_one_meaning() -> None:
@@ -127,3 +144,27 @@ def test_a_file_that_is_named_twice_would_count_twice(terminal: Terminal, tmp_pa
     other.symlink_to(games)
     for words in (("fit", games, games), ("positions", games, other)):
         assert terminal.fails(*words, "-o", tmp_path / "out") == f"glem: {words[-1]} is named twice"
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_COMMANDS.items(), ids=" ".join)
+def test_old_names_of_commands_work_with_a_notice(
+    old: tuple[str, ...], new: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    context = click.Context(command_group, info_name="glem")
+    with context:
+        expected = command_group.resolve_command(context, [*new, "word", "--json"])
+        assert capsys.readouterr().err == ""
+        assert command_group.resolve_command(context, [*old, "word", "--json"]) == expected
+        told = capsys.readouterr().err
+        assert told == f"glem: notice: `glem {' '.join(old)}` is called `glem {' '.join(new)}` now\n"
+        assert command_group.resolve_command(context, [*old, "-q"])[1] is expected[1]
+        assert capsys.readouterr().err == ""
+    assert " ".join(old) not in {" ".join((*each.command_path.split()[1:], str(leaf.name))) for each, leaf in leaves()}
+
+
+def test_json_of_an_old_command_keeps_its_schema(terminal: Terminal) -> None:
+    now, was = (terminal.json(*words, "connect_four", 3) for words in (("search", "perft"), ("perft",)))
+    assert [each.pop("schema") for each in (now, was)] == ["glem-search-perft/1", "glem-perft/1"]
+    assert all(each.pop("seconds") > 0 for each in (now, was))
+    assert was == now
+    assert terminal.error.startswith("glem: notice: `glem perft` is called `glem search perft` now\n")

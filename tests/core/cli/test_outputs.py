@@ -20,22 +20,22 @@ COMMANDS = [
     "tune --terms OTHER --weights IN -o OUT",
     "label IN --game othello -o OUT",
     "label OTHER --game othello --by IN,depth=1 -o OUT",
-    "relabel OTHER IN --game othello -o OUT",
-    "relabel OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
-    "patterns IN -o OUT",
-    "probcut IN OTHER -o OUT",
-    "probcut default IN -o OUT",
+    "label by-results OTHER IN --game othello -o OUT",
+    "label by-results OTHER --game othello --by default,depth=1 --again evaluation=IN,depth=2 -o OUT",
+    "discover patterns IN -o OUT",
+    "search probcut IN OTHER -o OUT",
+    "search probcut default IN -o OUT",
     "evaluate IN OTHER -o OUT",
     "evaluate OTHER IN -o OUT",
     "grade othello IN --evaluation default --report OUT",
     "grade othello OTHER --evaluation default --tuning IN --write-positions OUT",
     "grade othello OTHER --evaluation IN --report OUT",
-    "calibrate othello IN --evaluation default -o OUT",
-    "calibrate othello OTHER --evaluation IN -o x --report OUT",
-    "calibrate othello OTHER --evaluation csv:IN -o x --code OUT",
-    "learn othello IN -o OUT",
-    "learn othello OTHER --baseline IN -o OUT",
-    "learn othello OTHER --changes IN --log OUT",
+    "grade calibrate othello IN --evaluation default -o OUT",
+    "grade calibrate othello OTHER --evaluation IN -o x --report OUT",
+    "grade calibrate othello OTHER --evaluation csv:IN -o x --code OUT",
+    "improve othello IN -o OUT",
+    "improve othello OTHER --baseline IN -o OUT",
+    "improve othello OTHER --changes IN --log OUT",
     "experiment power othello IN --evaluation default --limits nodes=10,20 --report OUT",
     "experiment power othello IN --evaluation default --limits nodes=10,20 --journal OUT",
     "experiment players othello IN --report OUT",
@@ -46,10 +46,10 @@ COMMANDS = [
     "style learn othello OTHER --of-player a --among IN -o found.npz --report OUT",
     "style compare IN OTHER --report OUT",
     "style compare OTHER OTHER --positions IN --report OUT",
-    "style experiment othello IN --of-player a --of-player b -o found --report OUT",
+    "experiment styles othello IN --of-player a --of-player b -o found --report OUT",
     "match IN,depth=1 random -o OUT",
     "match random random --game othello --openings IN --save-openings OUT",
-    "tournament random random --game othello -o r.jsonl --openings IN --transcripts OUT",
+    "match random random --game othello -o r.jsonl --openings IN --transcripts OUT",
     "play othello --evaluation IN --save OUT",
 ]
 
@@ -111,15 +111,19 @@ def test_another_name_of_an_input_is_refused(folder: Path, spelling: str) -> Non
         ("found/work/in.parquet", "discover found/work/in.parquet -o found", "in.parquet lies in"),
         (
             "l.log.accepted/in.parquet",
-            "learn othello given --baseline l.log.accepted/in.parquet --log l.log",
+            "improve othello given --baseline l.log.accepted/in.parquet --log l.log",
             "in.parquet lies in",
         ),
         ("found/report.html", "discover found/report.html -o found", "would be written over"),
-        ("found/options.txt", "spsa chess uci:e --parameters found/options.txt -o found", "options.txt lies in"),
+        (
+            "found/options.txt",
+            "tune-options chess uci:e --parameters found/options.txt -o found",
+            "options.txt lies in",
+        ),
         # Two outputs in one file.
         ("given", "grade othello given --evaluation default --report r --write-positions ./r", "are one file"),
         ("given", "match random random --game othello -o r --transcripts r", "are one file"),
-        ("given", "learn othello given --log r -o r", "are one file"),
+        ("given", "improve othello given --log r -o r", "are one file"),
     ],
 )
 def test_other_outputs_that_are_refused(folder: Path, source: str, command: str, words: str) -> None:
@@ -137,41 +141,37 @@ def test_a_folder_is_no_output_file(folder: Path) -> None:
 
 
 def test_every_option_that_names_an_output_is_among_these() -> None:
+    names = {" ".join((*context.command_path.split()[1:], str(leaf.name))): leaf for context, leaf in leaves()}
     found = {
-        " ".join((*context.command_path.split()[1:], str(command.name), option.opts[0]))
-        for context, command in leaves()
-        for option in command.params
+        f"{name} {option.opts[0]}"
+        for name, leaf in names.items()
+        for option in leaf.params
         if isinstance(option, click.Option) and isinstance(option.type, click.Path)
     }
     tried = {
-        f"{name} {word}"
+        f"{max((name for name in names if command.startswith(f'{name} ')), key=len)} {word}"
         for command in COMMANDS
-        for name in (" ".join(command.split()[: 2 if command.startswith(("experiment", "style")) else 1]),)
         for word, value in zip(command.split(), command.split()[1:], strict=False)
         if value == "OUT"
     }
-    both = {
-        f"{name} {option}" for name in ("match", "tournament") for option in ("-o", "--save-openings", "--transcripts")
-    }
     folders = {
         "discover -o",
-        "demo -o",
         "generate -o",
-        "new-game -o",
+        "games new -o",
         "train -o",
         "grade --scores",
-        "calibrate --scores",
+        "grade calibrate --scores",
     }
-    folders |= {"experiment discriminants -o", "style experiment -o", "calibrate --scores", "spsa -o"}
+    folders |= {"experiment discriminants -o", "experiment styles -o", "tune-options -o"}
     read = {
         "fit --configurations",
         "tune --configurations",
         "tune --weights",
         "grade --tuning",
-        "learn --changes",
-        "learn --tuning",
+        "improve --changes",
+        "improve --tuning",
         "experiment strength --ratings",
         "style compare --positions",
     }
-    read |= {"engine --calibration", "spsa --parameters"}
-    assert found - tried - both - folders - read == set()
+    read |= {"engine --calibration", "tune-options --parameters"}
+    assert found - tried - folders - read == set()

@@ -201,8 +201,8 @@ def test_a_game_that_begins_elsewhere_needs_a_format_with_room_for_that(terminal
         ),
         (("search", "othello", "--evaluation", "none", "--moves", "f5a1"), "is no legal move after the first 1"),
         (("label", "x.games", "-o", "x.parquet", "--even-within", "nan"), "even_within is nan"),
-        (("relabel", "x.games", "-o", "x.parquet", "--suspect-above", "nan"), "--suspect-above must be"),
-        (("relabel", "x.games", "-o", "x.parquet", "--loss", "nan"), "--loss must be"),
+        (("label", "by-results", "x.games", "-o", "x.parquet", "--suspect-above", "nan"), "--suspect-above must be"),
+        (("label", "by-results", "x.games", "-o", "x.parquet", "--loss", "nan"), "--loss must be"),
     ],
 )
 def test_wrong_arguments(terminal: Terminal, words: tuple[str, ...], message: str) -> None:

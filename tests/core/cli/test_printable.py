@@ -74,7 +74,7 @@ def test_an_error_with_a_name_in_it(capsys: pytest.CaptureFixture[str], tmp_path
     file = tmp_path / "\x1b]0;title\x07[red].npz"
     file.write_text("nothing")
     with pytest.raises(SystemExit):
-        main(["compare", str(file), str(file)])
+        main(["show", str(file), str(file)])
     printed = capsys.readouterr().err
     assert r"\x1b]0;title\x07[red].npz" in printed
     assert "\x1b" not in printed

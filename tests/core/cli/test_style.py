@@ -50,7 +50,7 @@ def test_a_style_is_learned_told_played_and_graded(
     assert style.provenance["names"] == "Taker, Tom"
     assert style.provenance["years"] == "2000-2003"
     assert coefficients_of(style)["material"][0] > 0.15
-    assert "material" in terminal("explain", learned[0], CHESS.format_position(CHESS.initial_position))
+    assert "material" in terminal("show", learned[0], CHESS.format_position(CHESS.initial_position))
     assert "depth 1 (complete)" in terminal("search", "chess", "--evaluation", learned[0], "--depth", "1")
     assert terminal.json("grade", "chess", games, "--evaluation", learned[0])
 
@@ -105,7 +105,7 @@ def test_temporal_differences_are_learned_too(games: str, tmp_path: Path, termin
 
 def test_two_and_three_players_are_guessed(games: str, tmp_path: Path, terminal: Terminal) -> None:
     folder, page = str(tmp_path / "two"), tmp_path / "two.html"
-    words = ("style", "experiment", games, *FEW, "--no-search", "--training-games", "30")
+    words = ("experiment", "styles", games, *FEW, "--no-search", "--training-games", "30")
     two = ("--of-player", "Taker", "--of-player", "Pusher", "--repetitions", "2", "--controls", "1", "--workers", "1")
     found = terminal.json(*words, *two, "--plies", "2-69", "-o", folder, "--report", str(page))
     assert found["mutual"] == 10
@@ -133,7 +133,7 @@ def test_what_cannot_be_is_told(games: str, learned: list[str], tmp_path: Path, 
     assert "need --of-player" in terminal.fails("style", "classify", games, *styles, "--without-player", "x")
     assert "no moves to tell by" in terminal.fails("style", "classify", games, *styles, "--plies", "200-300")
     assert "two players or more" in terminal.fails(
-        "style", "experiment", games, "--of-player", "Taker", "-o", str(tmp_path / "f")
+        "experiment", "styles", games, "--of-player", "Taker", "-o", str(tmp_path / "f")
     )
     assert not (tmp_path / "x.npz").exists()
 
@@ -142,7 +142,7 @@ def test_options_that_would_do_nothing_are_refused(games: str, tmp_path: Path, t
     learn = ("style", "learn", games, "--of-player", "Taker", "-o", str(tmp_path / "x.npz"), "--learner", "differences")
     for option in (("--prior", "default"), ("--periods", "2"), ("--among", "y.npz"), ("--report", str(tmp_path / "p"))):
         assert "go with --learner choice" in terminal.fails(*learn, *option)
-    two = ("style", "experiment", games, "--of-player", "Taker", "--of-player", "Pusher", "-o", str(tmp_path / "f"))
+    two = ("experiment", "styles", games, "--of-player", "Taker", "--of-player", "Pusher", "-o", str(tmp_path / "f"))
     assert "there is no --prior" in terminal.fails(*two, "--prior", "default")
     assert "goes with two players" in terminal.fails(*two, "--of-player", "Drifter", "--report", str(tmp_path / "p"))
     assert not (tmp_path / "f").exists()

@@ -94,17 +94,17 @@ def test_every_command_runs_on_plain_rules(tmp_path: Path, monkeypatch: pytest.M
         games = [f"games/games-{number:06d}.games" for number in range(2)]
         labeller = "model.npz,depth=3"
         found[name] = [
-            run("perft", name, "5"),
+            run("search", "perft", name, "5"),
             run("generate", name, "-o", "games", "--games", "40", "--games-per-file", "20", "--player", "random",
                 "--openings", "random:1-2", *alone),
             run("positions", *games, "--game", name, "-o", "positions.parquet", "--merge"),
             run("fit", "positions.parquet", "-o", "model.npz", "--validation", "0", "--jobs", "1"),
             run("evaluate", "model.npz", "positions.parquet"),
-            run("explain", "model.npz", "3+2"),
+            run("show", "model.npz", "3+2"),
             run("search", name, "--evaluation", "model.npz", "--depth", "5"),
             run("label", *games, "--game", name, "-o", "labels.parquet", "--by", labeller, "--sampled", "2", "--even",
                 "1", *alone),
-            run("relabel", *games, "--game", name, "-o", "again.parquet", "--by", labeller, "--again",
+            run("label", "by-results", *games, "--game", name, "-o", "again.parquet", "--by", labeller, "--again",
                 "model.npz,depth=6", "--threshold", "0.1", "--loss", "0.1", *alone),
             run("match", labeller, "random", "--game", name, "--opening-plies", "1", "--opening-count", "3", *alone),
         ]  # fmt: skip

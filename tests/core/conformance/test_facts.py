@@ -101,7 +101,7 @@ def test_game_without_anything_optional(monkeypatch: pytest.MonkeyPatch) -> None
     assert rows(facts, "Learning") == (("nothing", "nothing for countdown"),)
     assert facts.table("Formats of scored positions") is None
     assert {row[1] for row in rows(facts, "Optional operations")} == {"no"}
-    assert [command.split()[1] for command in facts.commands] == ["check", "perft"]
+    assert [command.split()[1] for command in facts.commands] == ["check", "search"]
 
 
 def test_a_pattern_too_large_for_a_table_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

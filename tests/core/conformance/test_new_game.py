@@ -1,4 +1,4 @@
-"""``glem new-game``: what names are good for, and that what it writes works from the first minute."""
+"""``glem games new``: what names are good for, and that what it writes works from the first minute."""
 
 import compileall
 import json
@@ -196,11 +196,11 @@ def test_all_files_or_none(exists: bool, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_command(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = terminal("new-game", "small_game")
+    shown = terminal("games", "new", "small_game")
     assert "wrote small_game/src/small_game/rules.py\n" in shown
     assert "pip install -e ./small_game" in shown
-    assert "not empty" in terminal.fails("new-game", "small_game")
-    found = terminal.json("new-game", "small_game", "-o", "other", "--title", "Other")
+    assert "not empty" in terminal.fails("games", "new", "small_game")
+    found = terminal.json("games", "new", "small_game", "-o", "other", "--title", "Other")
     assert (found["name"], found["folder"]) == ("small_game", "other")
     assert {Path(file).relative_to("other").as_posix() for file in found["files"]} == FILES
 
@@ -212,18 +212,18 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> StrangerEnvironment
 
 @pytest.mark.repeats  # an installation: what is written is looked at above, part by part
 def test_it_installs_checks_and_passes_its_own_tests(environment: StrangerEnvironment, tmp_path: Path) -> None:
-    for command in ("glem new-game small_game", "pip install -e ./small_game", "glem check small_game --plain"):
+    for command in ("glem games new small_game", "pip install -e ./small_game", "glem check small_game --plain"):
         environment.run(command, tmp_path)
     listed = json.loads(environment.run("glem games --json", tmp_path))["games"]
     [entry] = [entry for entry in listed if entry["name"] == "small_game"]
     assert entry["title"] == "Small game"
     assert "12 passed" in environment.run("pytest", tmp_path / "small_game")
-    refused = environment.run("glem new-game small_game -o again", tmp_path, status=2)
+    refused = environment.run("glem games new small_game -o again", tmp_path, status=2)
     assert "installed already" in refused
 
 
 @pytest.mark.repeats  # rules and learning: its own tests look at them
 def test_every_part_of_it_keeps_its_promises(environment: StrangerEnvironment, tmp_path: Path) -> None:
-    for command in ("glem new-game other_game", "pip install -e ./other_game"):
+    for command in ("glem games new other_game", "pip install -e ./other_game"):
         environment.run(command, tmp_path)
     assert "fitter" in environment.run("glem check other_game", tmp_path)

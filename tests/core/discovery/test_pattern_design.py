@@ -69,11 +69,11 @@ def test_bad_plans_and_labels(planted: Positions) -> None:
 def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None:
     positions, output = tmp_path / "planted.parquet", tmp_path / "patterns.txt"
     write_positions(positions, planted)
-    found = terminal.json("patterns", positions, "--instances", "8", "--size", "3", "-o", output)
+    found = terminal.json("discover", "patterns", positions, "--instances", "8", "--size", "3", "-o", output)
     names = PatternSet.named(LEARNING, output).names
     assert names == {pattern["name"]: pattern["features"] for pattern in found["patterns"]}
     assert sum(pattern["instances"] for pattern in found["patterns"]) == 8
     assert output.read_text().count("#") > 3
-    assert "input" in terminal.fails("patterns", positions, "-o", positions)
-    assert "instances explains" in terminal.fails("patterns", positions, "--instances", "1", "-o", output)
-    assert "no such file" in terminal.fails("patterns", tmp_path / "none.parquet", "-o", output).lower()
+    assert "input" in terminal.fails("discover", "patterns", positions, "-o", positions)
+    assert "instances explains" in terminal.fails("discover", "patterns", positions, "--instances", "1", "-o", output)
+    assert "no such file" in terminal.fails("discover", "patterns", tmp_path / "none.parquet", "-o", output).lower()

@@ -298,7 +298,7 @@ def _read_mark(settings: Any) -> Callable[[Path], Any]:
 
 
 def _settings_readers(folder: Path) -> Iterator[Reader]:
-    """What users write to say what is wanted, and what ``calibrate``, ``spsa`` and ``train`` keep."""
+    """What users write to say what is wanted, and what ``grade calibrate``, ``tune-options`` and ``train`` keep."""
     fields, of_json = mutations.fields_changed, mutations.json_changed
     learning = load_learning("othello")
     text = b"# patterns\ncorner: a1 b1 a2 b2\nedge: a1 b1 c1 d1 e1 f1 g1 h1\n"

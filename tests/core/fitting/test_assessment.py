@@ -1,34 +1,15 @@
-"""Errors, calibration and baselines against direct numpy computations."""
+"""Calibration and baselines against direct numpy computations."""
 
 import numpy as np
 import pytest
 
-from glem.core.fitting.assessment import BaselineFit, ErrorSums, calibration_bins
+from glem.core.fitting.assessment import BaselineFit, calibration_bins
 from tests.othello import LEARNING
 
 
 @pytest.fixture
 def generator() -> np.random.Generator:
     return np.random.default_rng(7)
-
-
-def test_errors_add_up_chunk_by_chunk(generator: np.random.Generator) -> None:
-    predicted, label = generator.normal(size=(2, 500))
-    group = np.sort(generator.integers(0, 9, 500)).astype(np.uint8)
-    weight = generator.uniform(0.5, 2, 500)
-    sums = ErrorSums(3)
-    for rows in (slice(0, 70), slice(70, 300), slice(300, 500)):
-        sums.add(predicted[rows], label[rows], group[rows], weight[rows])
-    differences = predicted - label
-    for k, here in enumerate([*(group == k for k in range(9)), np.full(500, True)]):
-        assert sums.root_mean_square[k] == pytest.approx(
-            np.sqrt(np.average(differences[here] ** 2, weights=weight[here]))
-        )
-        assert sums.mean[k] == pytest.approx(np.average(differences[here], weights=weight[here]))
-        assert sums.mean_absolute[k] == pytest.approx(np.average(np.abs(differences[here]), weights=weight[here]))
-        assert (sums.counts[k], sums.weights[k]) == (here.sum(), pytest.approx(weight[here].sum()))
-    by_phase = ErrorSums(11).add(predicted, label, group, weight).root_mean_square
-    np.testing.assert_allclose(by_phase, [*sums.root_mean_square[:-1], np.nan, np.nan, sums.root_mean_square[-1]])
 
 
 def test_calibration_bins_keep_every_position_and_the_means(generator: np.random.Generator) -> None:

@@ -64,7 +64,7 @@ def test_the_recursive_kernel_has_one_signature_per_game(othello: Game):
 
 
 def test_the_command(terminal: Terminal):
-    assert "8,200 leaves" in terminal("perft", "othello", 6)
-    assert '"leaves": 8200' in terminal("perft", "othello", 6, "--json", "--jobs", 2)
-    assert terminal("perft", "nosuchgame", 3, status=2).count("\n") == 1
-    assert "64 squares" in terminal("perft", "othello", 3, "--position", "what", status=2)
+    assert "8,200 leaves" in terminal("search", "perft", "othello", 6)
+    assert '"leaves": 8200' in terminal("search", "perft", "othello", 6, "--json", "--jobs", 2)
+    assert terminal("search", "perft", "nosuchgame", 3, status=2).count("\n") == 1
+    assert "64 squares" in terminal("search", "perft", "othello", 3, "--position", "what", status=2)

@@ -31,9 +31,9 @@ def grades(found: Calibrated) -> dict[str, float]:
 def by_material() -> Calibrated:
     """Games in which the value means the more, the less there is."""
     model = WdlModel(*BOUNDS, (0.0, 0.0, 2.5, 0.3), (0.0, 0.0, 1.5, 0.1))
-    value, result, measure = drawn(3_000, model)
+    value, result, covariate = drawn(3_000, model)
     said = Prediction(value, 0.5, scale=3.0, unit="pawns")
-    return calibrate_predictions(result, said, {"material": (measure, BOUNDS)}, name="mine", settings=QUICK)
+    return calibrate_predictions(result, said, {"material": (covariate, BOUNDS)}, name="mine", settings=QUICK)
 
 
 def test_the_model_that_the_games_follow_grades_highest(by_material: Calibrated) -> None:
@@ -55,8 +55,8 @@ def test_the_model_that_the_games_follow_grades_highest(by_material: Calibrated)
 def test_games_that_follow_ban_are_told_by_bans_model() -> None:
     value = np.random.default_rng(1).normal(0, 2, 6_000)
     result = played(value, 0.8, seed=2)
-    measure = np.random.default_rng(3).integers(17, 79, 6_000)
-    found = calibrate_predictions(result, Prediction(value), {"material": (measure, BOUNDS)}, settings=QUICK)
+    covariate = np.random.default_rng(3).integers(17, 79, 6_000)
+    found = calibrate_predictions(result, Prediction(value), {"material": (covariate, BOUNDS)}, settings=QUICK)
     assert found.models.chosen == BAN
     [constant] = [one.against_ban for one in found.graded if one.name == CONSTANT]
     assert constant is not None
@@ -84,27 +84,27 @@ def test_a_drawishness_of_its_own_is_kept() -> None:
 
 def test_no_position_helps_to_predict_itself() -> None:
     """The three results that a game may have get probabilities that add up to 1; one that was fitted to gets more."""
-    value, result, measure = drawn(240, seed=6)
+    value, result, covariate = drawn(240, seed=6)
     game = np.arange(240) // 2
     assert {len(set(parts_of_games(game, 0)[game == one])) for one in range(120)} == {1}
     total = 0.0
     for outcome in (1, 0, -1):
         changed = np.where(game == 17, outcome, result).astype(np.int8)
         found = calibrate_predictions(
-            changed, Prediction(value), {"material": (measure, BOUNDS)}, game=game, settings=QUICK
+            changed, Prediction(value), {"material": (covariate, BOUNDS)}, game=game, settings=QUICK
         )
         part = parts_of_games(game, QUICK.seed)
         others = part != part[34]
         model = found.fits["material"].model
         bounds = Bounds(model.least, model.most, model.unit)
-        apart = fit_wdl_model(value[others], changed[others], measure[others], bounds).model
-        total += float(np.exp(apart.log_correctness(value[34:35], changed[34:35], measure[34:35]))[0])
+        apart = fit_wdl_model(value[others], changed[others], covariate[others], bounds).model
+        total += float(np.exp(apart.log_correctness(value[34:35], changed[34:35], covariate[34:35]))[0])
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
 def test_positions_without_a_value_or_a_measure_are_left_out_for_all_models() -> None:
-    value, result, measure = drawn(1_000, seed=7)
-    numbers = measure.astype(np.float64)
+    value, result, covariate = drawn(1_000, seed=7)
+    numbers = covariate.astype(np.float64)
     value[:10], numbers[5:30] = np.nan, np.nan
     value[40] = np.inf if result[40] > 0 else -np.inf if result[40] < 0 else 0.1
     found = calibrate_predictions(result, Prediction(value), {"material": (numbers, BOUNDS)}, settings=QUICK)
@@ -113,11 +113,11 @@ def test_positions_without_a_value_or_a_measure_are_left_out_for_all_models() ->
 
 
 def test_too_few_games_are_refused() -> None:
-    value, result, measure = drawn(FEWEST_GAMES - 1)
+    value, result, covariate = drawn(FEWEST_GAMES - 1)
     with pytest.raises(BadInputError, match=f"{FEWEST_GAMES - 1} games with a finite value"):
-        calibrate_predictions(result, Prediction(value), {"material": (measure, BOUNDS)}, name="mine")
+        calibrate_predictions(result, Prediction(value), {"material": (covariate, BOUNDS)}, name="mine")
     with pytest.raises(BadInputError, match="0 games"):
-        calibrate_predictions(result, Prediction(np.full(len(value), np.nan)), {"material": (measure, BOUNDS)})
+        calibrate_predictions(result, Prediction(np.full(len(value), np.nan)), {"material": (covariate, BOUNDS)})
 
 
 def test_what_is_written_is_read_back(by_material: Calibrated, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_the_command_fits_prints_and_writes(terminal: Terminal, tmp_path: Path) 
     games = tmp_path / "games.pgn"
     games.write_text("\n".join(rows))
     output, page, code = (tmp_path / name for name in ("c.json", "c.html", "c.hpp"))
-    words = ("calibrate", "chess", games, "--evaluation", "comments,side=first,unit=pawns", "-o", output)
+    words = ("grade", "calibrate", "chess", games, "--evaluation", "comments,side=first,unit=pawns", "-o", output)
     shared = ("--skip-moves", "0", "--skip-end", "0", "--resamples", "200")
     told = terminal(*words, *shared, "--report", page, "--code", code)
     for wanted in ("Ban's: b = ", "constexpr double as[]", "a and b by material", "a and b by move", f"wrote {output}"):
@@ -198,9 +198,11 @@ def test_the_command_fits_prints_and_writes(terminal: Terminal, tmp_path: Path) 
     assert (models.game, models.unit, set(models.wdl)) == ("chess", "pawns", {CONSTANT, "material", MOVE})
     assert "namespace move" in code.read_text()
     assert page.read_text().count("<svg") > 4
-    found = terminal.json(*words, *shared, "--measure", "material", "--model", "material")
+    found = terminal.json(*words, *shared, "--covariate", "material", "--model", "material")
     assert [one["name"] for one in found["held_out"]] == [AS_GIVEN, BAN, CONSTANT, "material", "Ban by material"]
     assert found["models"]["chosen"] == "material"
-    assert "no measure 'weather'; it has: material, move" in terminal.fails(*words, *shared, "--measure", "weather")
-    assert "no model of results 'move'" in terminal.fails(*words, *shared, "--measure", "material", "--model", "move")
+    # By its old name.
+    told = terminal(*words, *shared, "--measure", "weather", status=2)
+    assert "no covariate 'weather'; it has: material, move" in told and "--measure is called --covariate now" in told
+    assert "no model of results 'move'" in terminal.fails(*words, *shared, "--covariate", "material", "--model", "move")
     assert "--scale must be a number" in terminal.fails(*words, *shared, "--scale", "big")

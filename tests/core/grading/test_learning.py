@@ -133,7 +133,7 @@ def test_the_example_of_the_documentation_runs_as_it_stands(
     page = Path(__file__).parents[3] / "docs" / "how-to" / "learn-from-games.md"
     blocks = re.findall(r"```(\w+)\n(.*?)```", page.read_text(), re.DOTALL)
     changes = next(text for _, text in blocks if text.startswith("# changes.txt"))
-    command = next(text for _, text in blocks if text.startswith("glem learn"))
+    command = next(text for _, text in blocks if text.startswith("glem improve"))
     monkeypatch.chdir(tmp_path)
     Path("changes.txt").write_text(changes)
     Path("games.pgn").write_text("".join(random_pgn(number) for number in range(60)))
@@ -271,7 +271,7 @@ def test_the_command_learns_and_writes(
     baseline.save(better)
     changes = tmp_path / "changes.txt"
     changes.write_text("scale mobility 0.9\nfitted: fit mobility bias; drawishness fit mobility bias\n")
-    begin = ("learn", "othello", file, "--start", start)
+    begin = ("improve", "othello", file, "--start", start)
     options = (*begin, "--candidate", better, "--changes", changes, "--resamples", 200, "--jobs", 1)
     log, output = tmp_path / "log.jsonl", tmp_path / "learned.npz"
     found = terminal.json(*options, "--held-out", 0.5, "--log", log, "-o", output)

@@ -22,24 +22,24 @@ TRUE = WdlModel(*BOUNDS, (-0.3, 0.5, -0.2, 1.2), (0.2, -0.3, 0.1, 0.4))
 def drawn(
     count: int, model: WdlModel = TRUE, seed: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.int64]]:
-    """Values, results that follow a model, and measures."""
+    """Values, results that follow a model, and covariates."""
     generator = np.random.default_rng(seed)
-    value, measure = generator.normal(0, 2, count), generator.integers(10, 90, count)
-    win, draw, _ = model.distribution(value, measure)
+    value, covariate = generator.normal(0, 2, count), generator.integers(10, 90, count)
+    win, draw, _ = model.distribution(value, covariate)
     chance = generator.random(count)
     result = np.where(chance < win, 1, np.where(chance < win + draw, 0, -1)).astype(np.int8)
-    return value, result, measure
+    return value, result, covariate
 
 
 def test_probabilities_are_those_of_the_oracle() -> None:
-    value, result, measure = drawn(500)
+    value, result, covariate = drawn(500)
     for each in (value, value / 5):
-        logs = TRUE.log_correctness(each, result, measure)
-        told = oracle.grade(each.tolist(), result.tolist(), measure.tolist(), (TRUE.win, TRUE.spread), BOUNDS)
+        logs = TRUE.log_correctness(each, result, covariate)
+        told = oracle.grade(each.tolist(), result.tolist(), covariate.tolist(), (TRUE.win, TRUE.spread), BOUNDS)
         assert math.exp(logs.mean()) == pytest.approx(told, abs=1e-8)
-    chances = TRUE.distribution(value, measure)
+    chances = TRUE.distribution(value, covariate)
     assert np.sum(chances, axis=0) == pytest.approx(np.ones(500), abs=1e-12)
-    mirrored = TRUE.distribution(-value, measure)
+    mirrored = TRUE.distribution(-value, covariate)
     assert mirrored.win == pytest.approx(chances.loss, abs=1e-12)
 
 
@@ -65,8 +65,8 @@ def test_slopes_are_differences() -> None:
 def test_the_truth_is_found_within_its_errors() -> None:
     fit = fit_wdl_model(*drawn(60_000), BOUNDS)
     assert fit.converged
-    measures = np.array([17.0, 30.0, 45.0, 58.0, 78.0])
-    found = zip(fit.model.parameters(measures), fit.errors(measures), TRUE.parameters(measures), strict=True)
+    covariates = np.array([17.0, 30.0, 45.0, 58.0, 78.0])
+    found = zip(fit.model.parameters(covariates), fit.errors(covariates), TRUE.parameters(covariates), strict=True)
     for estimate, error, truth in found:
         assert (np.abs(estimate - truth) < 4 * error).all()
         assert (error < 0.05).all()
@@ -81,15 +81,15 @@ def test_errors_are_the_spread_over_collections() -> None:
     spread = np.std([found for found, _ in fits], axis=0)
     assert np.mean([error for _, error in fits], axis=0) == pytest.approx(spread, rel=0.35)
     # The same games again and again are no new ones.
-    value, result, measure = drawn(1_500)
-    four = [np.tile(each, 4) for each in (value, result, measure, np.arange(1_500))]
-    once = at(fit_wdl_model(value, result, measure, BOUNDS))
+    value, result, covariate = drawn(1_500)
+    four = [np.tile(each, 4) for each in (value, result, covariate, np.arange(1_500))]
+    once = at(fit_wdl_model(value, result, covariate, BOUNDS))
     repeated = at(fit_wdl_model(four[0], four[1], four[2], BOUNDS, game=four[3]))
     assert repeated[1] == pytest.approx(once[1], rel=0.1)
 
 
 def test_the_maximum_is_that_of_the_oracle() -> None:
-    value, result, measure = drawn(400, seed=2)
+    value, result, covariate = drawn(400, seed=2)
     # A fit also sees these three.
     typical = float(np.sqrt(np.mean(value**2)))
     values, results = [*value.tolist(), typical, typical, typical], [*result.tolist(), 1, 0, -1]
@@ -99,12 +99,12 @@ def test_the_maximum_is_that_of_the_oracle() -> None:
         return -math.log(told)
 
     best = minimize(loss, [1.0, 0.5], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14})
-    alone = fit_wdl_model(value, result, measure, BOUNDS, degree=0)
+    alone = fit_wdl_model(value, result, covariate, BOUNDS, degree=0)
     assert alone.model.win == pytest.approx((0, 0, 0, best.x[0]), abs=1e-5)
     assert alone.model.spread == pytest.approx((0, 0, 0, best.x[1]), abs=1e-5)
-    whole = fit_wdl_model(value, result, measure, BOUNDS)
-    middle = float(np.sort(np.clip(measure, 17, 78))[200])
-    everything = (values, results, [*measure.tolist(), middle, middle, middle])
+    whole = fit_wdl_model(value, result, covariate, BOUNDS)
+    middle = float(np.sort(np.clip(covariate, 17, 78))[200])
+    everything = (values, results, [*covariate.tolist(), middle, middle, middle])
     reached = oracle.grade(*everything, (whole.model.win, whole.model.spread), BOUNDS)
     assert reached > math.exp(-best.fun)
     # Nowhere near is anything better.
@@ -117,8 +117,8 @@ def test_the_maximum_is_that_of_the_oracle() -> None:
 
 
 def test_units_do_not_matter() -> None:
-    value, result, measure = drawn(3_000, seed=4)
-    one, other = (fit_wdl_model(factor * value, result, measure, BOUNDS) for factor in (1.0, 100.0))
+    value, result, covariate = drawn(3_000, seed=4)
+    one, other = (fit_wdl_model(factor * value, result, covariate, BOUNDS) for factor in (1.0, 100.0))
     assert np.array(other.model.win) / 100 == pytest.approx(np.array(one.model.win), rel=1e-3, abs=1e-3)
     assert other.errors(np.array([50.0]))[0] / 100 == pytest.approx(one.errors(np.array([50.0]))[0], rel=1e-3)
 
@@ -132,11 +132,11 @@ def test_few_positions_make_a_model_all_the_same(count: int) -> None:
 
 
 def test_thin_ends_are_left_to_their_borders() -> None:
-    measure = np.concatenate([[1.0, 400.0], np.random.default_rng(6).integers(20, 60, 2_000)])
-    assert bounds_of(measure, 1.0, 120.0, 32.0) == Bounds(20.0, 59.0, 32.0)
-    assert bounds_of(measure, 30.0, 50.0, 32.0) == Bounds(30.0, 50.0, 32.0)
-    # What stands for 1 is a measure that the model knows.
-    assert bounds_of(measure, 1.0, 120.0, 100.0) == Bounds(20.0, 59.0, 59.0)
+    covariate = np.concatenate([[1.0, 400.0], np.random.default_rng(6).integers(20, 60, 2_000)])
+    assert bounds_of(covariate, 1.0, 120.0, 32.0) == Bounds(20.0, 59.0, 32.0)
+    assert bounds_of(covariate, 30.0, 50.0, 32.0) == Bounds(30.0, 50.0, 32.0)
+    # What stands for 1 is a covariate that the model knows.
+    assert bounds_of(covariate, 1.0, 120.0, 100.0) == Bounds(20.0, 59.0, 59.0)
     model = WdlModel(*BOUNDS, TRUE.win, TRUE.spread)
     assert np.array(model.parameters(np.array([3.0, 17.0, 500.0])))[:, 0] == pytest.approx(
         np.array(model.parameters(np.array([3.0, 17.0, 500.0])))[:, 1]
@@ -144,9 +144,9 @@ def test_thin_ends_are_left_to_their_borders() -> None:
 
 
 def test_games_of_one_kind_have_models() -> None:
-    value, result, measure = drawn(300, seed=7)
+    value, result, covariate = drawn(300, seed=7)
     for kept in (result != 0, result == 0, result > 0):
-        fit = fit_wdl_model(value[kept], result[kept], measure[kept], BOUNDS)
+        fit = fit_wdl_model(value[kept], result[kept], covariate[kept], BOUNDS)
         win, draw, loss = fit.model.distribution(np.array([0.5]), 50)
         assert min(win[0], draw[0], loss[0]) > 0
 

@@ -150,7 +150,7 @@ def test_bad_settings_are_refused(changes: dict[str, Any], message: str) -> None
 def test_command_counts_changes_and_writes_labels(terminal: Terminal, mobility: str, tmp_path: Path) -> None:
     games, target = tmp_path / "some.games", tmp_path / "labels.parquet"
     write_games(OTHELLO, games, random_games(OTHELLO, 20, 12, choices=2))
-    relabelled = terminal.of("relabel", "othello", games)
+    relabelled = terminal.of("label", "by-results", "othello", games)
     assert "Labels by all games against `result`" in relabelled()
     players = ("--quick", f"{mobility},depth=1", "--again", f"{mobility},depth=2")
     out = relabelled("-o", target, "--distinct", "--workers", 1, *players, "--plies", "0-30")
@@ -185,7 +185,7 @@ def test_a_refused_command_leaves_nothing_in_the_way_of_a_corrected_one(
     given = ("othello", games, "-o", target, "--plies", "0-1")
     openings = ("--openings", "random:50", "--player")
     for kept, command in (
-        (work, ("relabel", *given, "--again", good, "--quick")),
+        (work, ("label", "by-results", *given, "--again", good, "--quick")),
         (work, ("label", *given, "--by")),
         (record, ("match", "othello", "-o", record, "--opening-count", 1, "random")),
         (folder, ("generate", "othello", "-o", folder, "--games", 1, *openings)),

@@ -251,7 +251,7 @@ def test_the_command(terminal: Terminal, mobility: str, positions: Positions, tm
     scored, output = tmp_path / "positions.parquet", tmp_path / "probcut.npz"
     write_positions(scored, positions)
     options = ("--depth", "5", "--per-phase", "6", "--deepest", "6", "--workers", "1", "--threshold", "1.7")
-    printed = terminal("probcut", mobility, scored, "-o", output, *options)
+    printed = terminal("search", "probcut", mobility, scored, "-o", output, *options)
     assert "from depth" in printed
     assert printed.endswith(f"wrote {output}\n")
     loaded = ProbCut.load(output)

@@ -100,7 +100,7 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
 ) -> None:
     record = tmp_path / "record.jsonl"
     openings = ("--opening-plies", "4", "--opening-count", "6", "--seed", "1")
-    command = ["tournament", "othello", *QUICK, *openings, "-o", str(record), "--workers", str(workers)]
+    command = ["match", "othello", *QUICK, *openings, "-o", str(record), "--workers", str(workers)]
     for least in (3, 12):
         status, _ = end_command_when(
             command, lambda least=least: record.exists() and record.read_bytes().count(b"\n") > least
@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_costs_no_game(
     monkeypatch.setenv("GLEM_TEST_MARKER", str(tmp_path / "killed"))
     record = tmp_path / "record.jsonl"
     safe_path = os.environ.get(SAFE_PATH)
-    with click.Context(click.Command("tournament")):
+    with click.Context(click.Command("match")):
         result = run_tournament(quick_tournament(othello), record, workers=opened_workers(2, dask))
     assert (tmp_path / "killed").exists()
     assert os.environ.get(SAFE_PATH) == safe_path

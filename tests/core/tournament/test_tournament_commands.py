@@ -1,4 +1,4 @@
-"""``glem match`` and ``glem tournament`` as a user runs them."""
+"""``glem match`` as a user runs it."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ def test_a_match_prints_tables_and_continues(terminal: Terminal, tmp_path: Path)
 
 def test_a_tournament_in_json_and_its_transcripts(terminal: Terminal, tmp_path: Path) -> None:
     record, transcripts = tmp_path / "record.jsonl", tmp_path / "games.txt"
-    command = ("tournament", *QUICK, "name=other,kind=random,seed=1", "-o", record, "--transcripts", transcripts)
+    command = ("match", *QUICK, "name=other,kind=random,seed=1", "-o", record, "--transcripts", transcripts)
     figures = json.loads(terminal(*command, "--opening-count", "2", "--workers", "1", "--json"))
     assert figures["games"] == 12
     assert len(figures["pairings"]) == 3
@@ -162,7 +162,7 @@ def test_openings_are_planned_as_those_of_generated_games(
         ),
         (("match", *QUICK, "-o", "no-folder/record"), "does not exist"),
         (("match", "go", *QUICK[1:]), "no game 'go'"),
-        (("tournament", "othello", "random"), "two players or more"),
+        (("match", "othello", "random"), "two players or more"),
     ],
 )
 def test_bad_input_is_one_clear_line(

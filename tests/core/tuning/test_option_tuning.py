@@ -1,4 +1,4 @@
-"""``glem spsa`` on an engine with a known optimum: by grade, by matches, killed, with workers, and on wrong input."""
+"""``glem tune-options`` on an engine with a known optimum: by grade, by matches, killed, with workers, wrong input."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _SIDES = ("P", "N", "B", "R", "Q")
 
 @pytest.fixture
 def spsa(terminal: Terminal) -> Terminal:
-    return terminal.of("spsa", "chess", ENGINE)
+    return terminal.of("tune-options", "chess", ENGINE)
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,8 @@ def test_wrong_calls_are_told(terminal: Terminal, spsa: Terminal, positions: Pat
     assert "Skill is there twice" in spsa.fails("--openings", openings, *BY_MATCH, "--parameter", "skill", *out)
     assert "--openings goes with matches" in spsa.fails(positions, "--openings", openings, *BY_GRADE, *out)
     assert "--skip-moves goes with GAMES" in spsa.fails(*BY_MATCH, "--skip-moves", "2", *out)
-    assert "no-such" in terminal.fails("spsa", "chess", "uci:/no-such-program,nodes=1", *BY_MATCH, *out)
-    assert "external engine" in terminal.fails("spsa", "chess", "default,nodes=1", *BY_MATCH, *out)
+    assert "no-such" in terminal.fails("tune-options", "chess", "uci:/no-such-program,nodes=1", *BY_MATCH, *out)
+    assert "external engine" in terminal.fails("tune-options", "chess", "default,nodes=1", *BY_MATCH, *out)
     (tmp_path / "empty.txt").write_text("# nothing\n")
     assert "empty.txt: has no parameters" in spsa.fails("--parameters", tmp_path / "empty.txt", *out)
     (tmp_path / "bad.txt").write_text("# OpenBench\nSkill, int, 20, 0, 100, 5, 0.002\nNone, 1\n")

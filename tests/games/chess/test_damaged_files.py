@@ -54,7 +54,7 @@ def test_where_nothing_is_left_the_reason_is_told(
     for words in (
         ("grade", "chess", path, *COMMENTS),
         ("positions", "chess", path, "-o", tmp_path / "out.parquet"),
-        ("learn", "chess", path, "--changes", changes),
+        ("improve", "chess", path, "--changes", changes),
         ("tune", "chess", path, "-o", tmp_path / "out.npz", "--prior", "default"),
     ):
         told = terminal.fails(*words).removeprefix("glem: ")

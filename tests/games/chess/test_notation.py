@@ -135,7 +135,7 @@ def test_an_engine_is_told_moves_as_people_write_them():
 
 
 def test_people_see_san_and_a_board(terminal: Terminal):
-    counted = terminal("perft", "chess", "2", "--divide", "--plain")
+    counted = terminal("search", "perft", "chess", "2", "--divide", "--plain")
     assert "\nNf3: 20\n" in counted
     assert "400 leaves" in counted
     drawing = draw_position(CHESS, INITIAL_POSITION)
@@ -147,7 +147,7 @@ def test_people_see_san_and_a_board(terminal: Terminal):
 
 
 def test_explain_draws_the_board_and_tells_the_results(terminal: Terminal) -> None:
-    words = ("explain", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1")
+    words = ("show", "chess", "default", "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1")
     assert "8 - - - - k - - - 8" in terminal(*words)
     told = terminal.json(*words)
     assert told["win"] + told["draw"] + told["loss"] == pytest.approx(1)

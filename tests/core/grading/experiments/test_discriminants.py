@@ -112,9 +112,9 @@ def test_the_command_fits_plays_and_goes_on(terminal: Terminal, positions: Path,
     assert "other settings or input (seed: 0, not 1)" in terminal.fails(*how, *play, "--seed", 1)
     assert "no phase could be fitted" in terminal.fails(*how[:-2], "-o", tmp_path / "none", "--plies", "90-99")
     for name in METHODS:
-        told = terminal("explain", out / f"{name}.npz", "start")
+        told = terminal("show", out / f"{name}.npz", "start")
         assert ("Coefficients in phase 0-5, intervals by game" in told) == (name != QUAD)
-    data = terminal.json("explain", out / "fisher.npz", "start")["coefficients"]
+    data = terminal.json("show", out / "fisher.npz", "start")["coefficients"]
     evaluation = load_value(out / "fisher.npz")
     assert evaluation.coefficients is not None
     value, error = evaluation.coefficients[:, 0, 0]

@@ -1,4 +1,4 @@
-"""``glem probcut``."""
+"""``glem search probcut``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "probcut",
-    "probcut default positions.parquet -o probcut.npz",
-    "probcut model.npz positions.parquet --depth 12 --per-phase 300 -o probcut.npz",
+    "search probcut",
+    "search probcut default positions.parquet -o probcut.npz",
+    "search probcut model.npz positions.parquet --depth 12 --per-phase 300 -o probcut.npz",
 )
 @options.argument("evaluation", type=click.Path(dir_okay=False))
 @options.argument("positions", type=options.INPUT)
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @options.amount("--threshold", None, "Standard deviations by which a check search must clear a bound.")
 @options.seed
 @options.workers
+@options.own_features
 @options.as_json
 def command(
     evaluation: str,

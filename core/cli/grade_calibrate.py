@@ -1,4 +1,4 @@
-"""``glem calibrate``."""
+"""``glem grade calibrate``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "calibrate",
-    "calibrate games.pgn --evaluation comments -o comments.json --report comments.html",
-    "calibrate games.pgn --evaluation model.npz --scale 1 --select every:5 -o model.json --code model.hpp",
+    "grade calibrate",
+    "grade calibrate games.pgn --evaluation comments -o comments.json --report comments.html",
+    "grade calibrate games.pgn --evaluation model.npz --scale 1 --select every:5 -o model.json --code model.hpp",
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
 @options.option(
@@ -32,15 +32,16 @@ if TYPE_CHECKING:
 )
 @options.output("Calibration to write (.json), for `glem engine --calibration`.")
 @options.option(
-    "--measure",
-    "measures",
+    "--covariate",
+    "covariates",
     multiple=True,
     metavar="NAME",
-    help="Measure that a and b depend on: `move`, or one of the game's, such as material. May be repeated; all by "
+    help="Covariate that a and b depend on: `move`, or one of the game's, such as material. May be repeated; all by "
     "default.",
+    was=("--measure",),
 )
 @options.option(
-    "--model", metavar="NAME", help="Model that the calibration stands for: Ban, or a measure; the best by default."
+    "--model", metavar="NAME", help="Model that the calibration stands for: Ban, or a covariate; the best by default."
 )
 @options.option("--scale", default="own", metavar="B", help="Scale b as given: a number, fit, or own.")
 @options.option(
@@ -58,12 +59,13 @@ if TYPE_CHECKING:
 @options.report
 @options.jobs
 @options.workers
+@options.own_features
 @options.as_json
 def command(
     files: options.GameFiles,
     evaluation: str,
     output: str,
-    measures: tuple[str, ...],
+    covariates: tuple[str, ...],
     model: str | None,
     scale: str,
     drawishness: str,
@@ -79,7 +81,7 @@ def command(
     """Fit what the values of an evaluation mean for the results of GAMES: probabilities of win, draw and loss.
 
     Two models are fitted by likelihood: Ban's, a scale b and the drawishness; and that of Stockfish's WDL_model, whose
-    a and b are polynomials of a measure of the position. All are graded on games that they were not fitted to, beside
+    a and b are polynomials of a covariate of the position. All are graded on games that they were not fitted to, beside
     the evaluation as given.
     """
     from glem.core.files.atomic import write_text
@@ -95,7 +97,7 @@ def command(
         files.paths,
         scorer,
         output,
-        by=measures,
+        by=covariates,
         chosen=model,
         select=rule,
         settings=GradingSettings(seed=seed, **settings),

@@ -1,4 +1,4 @@
-"""``glem relabel``."""
+"""``glem label by-results``."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "relabel",
-    "relabel GAME games.pgn -o labelled.parquet",
-    "relabel GAME games.pgn --quick model.npz,depth=4 --again model.npz,depth=10,solve=16 -o labelled.parquet",
+    "label by-results",
+    "label by-results GAME games.pgn -o labelled.parquet",
+    "label by-results GAME games.pgn --quick model.npz,depth=4 --again model.npz,depth=10,solve=16 -o labelled.parquet",
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.", required=False)
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 @options.count("--rounds", 3, "Most rounds of corrections.", most=100)
 @options.flag("--distinct", "Write every position once, with its number of occurrences as weight.")
 @options.workers
+@options.own_features
 @options.as_json
 def command(
     files: options.GameFiles,

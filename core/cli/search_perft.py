@@ -1,4 +1,4 @@
-"""``glem perft``."""
+"""``glem search perft``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
 
 
-@options.command("perft", "perft GAME 9", "perft GAME 5 --divide --jobs 4")
+@options.command("search perft", "search perft GAME 9", "search perft GAME 5 --divide --jobs 4")
 @playing.game
 @options.argument("depth", type=click.IntRange(min=0))
 @playing.position

@@ -1,4 +1,4 @@
-"""``glem learn``."""
+"""``glem improve``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "learn",
-    "learn games.pgn --changes changes.txt --held-out 0.5",
-    "learn games.pgn --start old.npz --candidate new.npz --log learn.jsonl",
+    "improve",
+    "improve games.pgn --changes changes.txt --held-out 0.5",
+    "improve games.pgn --start old.npz --candidate new.npz --log learn.jsonl",
 )
 @options.files("GAMES...", options.skip_bad)
 @options.option(
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @options.l2(4.0, " where `fit` fits")
 @options.resamples
 @options.jobs
+@options.own_features
 @options.as_json
 def command(
     files: options.GameFiles,

@@ -1,4 +1,4 @@
-"""``glem spsa``."""
+"""``glem tune-options``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell_note
+from glem.core.cli.match import adjudicate, openings
 from glem.core.cli.outputs import check_outputs
-from glem.core.cli.tournament import adjudicate, openings
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
@@ -26,9 +26,9 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
 
 
 @options.command(
-    "spsa",
-    "spsa GAME PROTOCOL:./engine,nodes=2000 games.pgn --parameter Futility,100,0,300,15 -o tuned",
-    "spsa GAME PROTOCOL:./engine,nodes=2000 --parameters options.txt --openings book.epd --iterations 2000 -o tuned",
+    "tune-options",
+    "tune-options GAME PROTOCOL:./engine,nodes=2000 games.pgn --parameter Futility,100,0,300,15 -o tuned",
+    "tune-options GAME PROTOCOL:./engine,nodes=2000 --parameters options.txt --openings book.epd -o tuned",
 )
 @click.argument("game_name", metavar="GAME")
 @click.argument("player", metavar="PLAYER")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from glem.core.evaluation.choices import choice_errors
 from glem.core.evaluation.named import load_value
 from glem.core.game.game import load_game
+from glem.core.measures.choices import BestMove, ChoiceError, ChoiceSet, RankCorrelation
 from glem.core.positions.files import read_positions, write_positions
 from tests.core.cli.terminal import Terminal
 from tests.core.labelling.labelling_examples import exact_value, some_positions
@@ -19,28 +19,20 @@ from tests.core.labelling.labelling_examples import exact_value, some_positions
 def test_measures_are_those_counted_choice_by_choice(seed: int) -> None:
     generator = np.random.default_rng(seed)
     choice = generator.permutation(np.repeat(np.arange(40), generator.integers(1, 9, 40)))
-    group = np.sort(generator.integers(0, 3, 40))[choice] * 2
     # Few different numbers: many ties.
     label, value = generator.integers(-3, 4, (2, len(choice))).astype(np.float64)
     value[generator.random(len(value)) < 0.1] = -np.inf
-    rows: list[tuple[int, float, float, float]] = []
+    rows: list[tuple[float, float, float]] = []
     for number in range(40):
         labels, values = label[choice == number], value[choice == number]
         lost = labels[values == values.min()] - labels.min()
         varied = len(set(labels)) > 1
         same = varied and len(set(values)) == 1
         rank = 0.0 if same else float(np.corrcoef(rankdata(labels), rankdata(values))[0, 1]) if varied else np.nan
-        rows.append((int(group[choice == number][0]), float(lost.mean()), float(np.mean(lost == 0)), rank))
-    found = choice_errors(value, label, choice, group)
-    groups, errors, best, ranks = map(np.array, zip(*rows, strict=True))
-    for place, here in enumerate([*(groups == number for number in range(5)), np.ones(40, np.bool_)]):
-        assert found.counts[place] == here.sum()
-        if here.sum() > 1:
-            assert found.error[place] == pytest.approx(errors[here].mean())
-            assert found.standard_error[place] == pytest.approx(errors[here].std(ddof=1) / np.sqrt(here.sum()))
-            assert found.best[place] == pytest.approx(best[here].mean())
-            assert found.rank_correlation[place] == pytest.approx(np.nanmean(ranks[here]))
-    assert np.isnan(found.error[1])
+        rows.append((float(lost.mean()), float(np.mean(lost == 0)), rank))
+    choices = ChoiceSet(value, label, choice, np.unique(choice, return_index=True)[1])
+    found = [measure.of_choices(choices) for measure in (ChoiceError(), BestMove(), RankCorrelation())]
+    np.testing.assert_allclose(np.transpose(found), rows, atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "model", "first_ply"), [("othello", "default", 54), ("connect_four", "none", 32)])
@@ -71,6 +63,9 @@ def test_commands_make_choice_sets_and_read_them(
         lost.append(np.mean(chosen) - min(scores))
     report = terminal.json("evaluate", model, choices)
     assert report["choices"][model]["error"][-1] == pytest.approx(np.mean(lost))
+    spread = np.std(lost, ddof=1) / np.sqrt(len(lost))
+    assert report["choices"][model]["standard_error"][-1] == pytest.approx(spread)
+    assert report["measures"]["choice-error"]["error"][model][-1] == pytest.approx(spread)
     assert max(lost) > 0
     assert report["moves_left"]["choices"][model]["counts"][-1] == len(lost)
     assert "choice error" in terminal("evaluate", model, choices)

@@ -1,4 +1,4 @@
-"""``glem patterns``."""
+"""``glem discover patterns``."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 
 
 @options.command(
-    "patterns",
-    "patterns labelled.parquet -o patterns.txt",
-    "patterns labelled.parquet --instances 32 --size 8 -o small.txt",
+    "discover patterns",
+    "discover patterns labelled.parquet -o patterns.txt",
+    "discover patterns labelled.parquet --instances 32 --size 8 -o small.txt",
 )
 @options.argument("positions", type=options.INPUT)
 @options.output("Text file of patterns to write.")
@@ -48,6 +48,7 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
 @options.jobs
+@options.own_features
 @options.as_json
 def command(positions: str, output: str, size: int, sample: int, seed: int, jobs: int, **plan: Any) -> None:
     """Find patterns in scored POSITIONS (Parquet), for `glem fit --patterns`.

@@ -1,47 +1,98 @@
-"""``glem explain``."""
+"""``glem show``: what is in a file, how two evaluations differ, what one sees in a position."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import print_result
+from glem.core.cli.display import Told, print_result
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted, interval_text
 from glem.core.tasks.tables import Table
 
+if TYPE_CHECKING:
+    from glem.core.evaluation.linear import LinearEvaluation
+    from glem.core.evaluation.with_drawishness import ResultEvaluation
+
+_ARCHIVE = ".npz"
+
 
 @options.command(
-    "explain",
-    "explain model.npz start",
-    "explain GAME default start --top 5",
+    "show",
+    "show model.npz",
+    "show GAME default start --top 5",
     # A position may begin with a hyphen, which is no option.
     context_settings={"ignore_unknown_options": True},
 )
-@options.argument("words", nargs=-1, required=True, metavar="[GAME] EVALUATION POSITION", was=("--game",))
+@options.argument("words", nargs=-1, required=True, metavar="[GAME] FILE [FILE|POSITION]", was=("--game",))
 @options.count("--top", 20, "Contributions to show.")
+@options.own_features
 @options.as_json
 def command(words: tuple[str, ...], top: int) -> None:
-    """Show which items of EVALUATION are active in POSITION, and how much each adds to its value.
+    """Show what is in a FILE that glem wrote and where it came from; or compare two; or evaluate one POSITION.
 
-    EVALUATION is a file, or after GAME one that comes with the game, such as `default`. POSITION is a line of text in
-    the game's own notation; "start" is the initial position. JSON has all contributions. Coefficients that were fitted
-    by --method logistic or fisher stand with their intervals.
+    A file alone: its kind and game, how much it holds, settings, and for an evaluation its terms and what it was fitted
+    to. Two evaluation files: how the weights differ. An evaluation and a position: which items are active, and how much
+    each adds to the value, with intervals of fitted coefficients.
+
+    After GAME, FILE may be an evaluation that comes with the game, such as `default`, or hold openings, which do not
+    name their game. POSITION is a line of text in the game's own notation; "start" is the initial position. JSON has
+    all that is cut short here.
     """
+    from glem.functions import load_evaluation
+
+    game_name, rest = options.split_game(words)
+    if not 1 <= len(rest) <= 2:
+        raise click.UsageError("Give one FILE, two, or a FILE and a POSITION.", click.get_current_context())
+    name, *other = rest
+    if game_name is None and not Path(name).exists():
+        raise BadInputError(f"{name}: no such file; for an evaluation that comes with a game, name the game before it")
+    if not other:
+        import attrs
+
+        from glem.core.cli.contents import contents_of_evaluation, contents_of_file
+
+        is_file = game_name is None or Path(name).is_file()
+        contents = (
+            contents_of_file(name, game_name) if is_file else contents_of_evaluation(load_evaluation(name, game_name))
+        )
+        print_result(attrs.asdict(contents), contents.told())
+        return
+    chosen, second = load_evaluation(name, game_name), other[0]
+    if Path(second).is_file() or Path(second).suffix == _ARCHIVE:
+        print_result(*_compared(chosen, load_evaluation(second, game_name)))
+    else:
+        print_result(*_explained(chosen, second, top))
+
+
+def _compared(
+    first: LinearEvaluation | ResultEvaluation, second: LinearEvaluation | ResultEvaluation
+) -> tuple[dict[str, Any], Told]:
+    from glem.core.evaluation.comparing import compare_evaluations
+    from glem.core.evaluation.with_drawishness import value_part
+
+    comparison = compare_evaluations(value_part(first), value_part(second))
+    names = ("rms_difference", "largest_difference", "correlation")
+    weights = {name: dict(zip(names, figures, strict=True)) for name, figures in comparison.weights.items()}
+    table = Table(
+        "the evaluations are equal" if comparison.equal else "Weights that belong to the same items",
+        ("weights", "rms difference", "largest", "correlation"),
+        [(name, *(f"{figure:.6g}" for figure in figures)) for name, figures in comparison.weights.items()],
+    )
+    data = {"equal": comparison.equal, "differences": comparison.differences, "weights": weights}
+    return data, (*(f"not comparable: {name}" for name in comparison.differences), table)
+
+
+def _explained(chosen: LinearEvaluation | ResultEvaluation, text: str, top: int) -> tuple[dict[str, Any], Told]:
     from glem.core.compiling.columns import column_of_one
     from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
     from glem.core.game.drawing import draw_position
-    from glem.functions import load_evaluation, position_of
+    from glem.functions import position_of
 
-    game_name, rest = options.split_game(words)
-    if len(rest) != 2:
-        raise click.UsageError("Give one EVALUATION and one POSITION.", click.get_current_context())
-    name, text = rest
-    if game_name is None and not Path(name).exists():
-        raise BadInputError(f"{name}: no such file; for an evaluation that comes with a game, name the game before it")
-    chosen = load_evaluation(name, game_name)
     evaluation = value_part(chosen)
     learning = evaluation.learning
     game = learning.game
@@ -109,4 +160,4 @@ def command(words: tuple[str, ...], top: int) -> None:
         ]
         header = ("term", "coefficient", "0.95 interval")
         told.append(Table(f"Coefficients in phase {phase}, intervals by game", header, terms))
-    print_result(data, told)
+    return data, told

@@ -1,4 +1,4 @@
-"""``glem new-game``."""
+"""``glem games new``."""
 
 import shlex
 from pathlib import Path
@@ -9,7 +9,7 @@ from glem.core.cli import options
 from glem.core.cli.display import print_result
 
 
-@options.command("new-game", "new-game my_game", 'new-game hex --title "Hex" -o ../hex')
+@options.command("games new", "games new my_game", 'games new hex --title "Hex" -o ../hex')
 @options.argument("name", metavar="NAME")
 @options.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder to write; NAME by default."
