@@ -28,6 +28,8 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks import progress
 from tests.core.cli.terminal import Terminal
 
+_OWN_FITTERS = Path(__file__).parents[3] / "docs" / "how-to" / "my_fitters.py"
+
 
 @pytest.fixture(scope="module")
 def positions(othello_learning: Learning, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -282,50 +284,28 @@ def test_patterns_of_a_file_and_other_phases_are_fitted(
     assert "patterns.txt:1: pattern 'corner': othello has no feature 'a9'" in error
 
 
-_OWN = '''
-"""A fitter of the user's."""
-
-import attrs
-import numpy as np
-
-import glem
-from glem.core.evaluation.linear import LinearEvaluation
-
-
-@attrs.define(frozen=True, slots=False)
-class Level(glem.Fitter):
-    """Fit a constant.
-
-    Parameters
-    ----------
-    shift
-        What is added to it.
-    """
-
-    name = "level"
-
-    shift: float = glem.setting(0.0, least=-9.0, most=9.0)
-
-    def fit(self, data, learning, run):
-        level = np.full(len(learning.phases), data.label.mean() + self.shift, np.float32)
-        return glem.Fit(LinearEvaluation(learning, level))
-'''
-
-
 def test_a_fitter_of_the_users_has_its_own_options(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
-    file, path = tmp_path / "own_fitters.py", tmp_path / "level.npz"
-    file.write_text(_OWN, encoding="utf-8")
-    command = ("fit", f"{file}:Level", positions, "-o", path)
-    assert "wrote" in terminal(*command, "--shift", "2.5")
-    found = LinearEvaluation.load(path)
-    assert found.bias == pytest.approx(read_positions(positions).label.mean() + 2.5, rel=1e-5)
-    assert found.provenance["fitter"] == "Level(shift=2.5)"
+    path, fitter = tmp_path / "ridge.npz", f"{_OWN_FITTERS}:Ridge"
+    command = ("fit", fitter, positions, "-o", path)
+    assert "wrote" in terminal(*command, "--penalty", "25")
+    found, data = LinearEvaluation.load(path), read_positions(positions)
+    phase = found.learning.phases.of(data.positions)
+    number = int(np.bincount(phase).argmax())
+    rows = phase == number
+    # The normal equations of the centred features.
+    values = found.learning.features.values(data.positions)[rows][:, list(found.linear)].astype(np.float64)
+    weight, label = data.weight[rows].astype(np.float64), data.label[rows].astype(np.float64)
+    centred, middle = values - np.average(values, 0, weight), np.average(label, weights=weight)
+    squares = centred.T @ (centred * weight[:, None]) + 25 * np.eye(values.shape[1])
+    expected = np.linalg.solve(squares, centred.T @ (weight * (label - middle)))
+    np.testing.assert_allclose(found.linear_weights[number], expected, rtol=1e-3, atol=1e-4)
+    assert found.provenance["fitter"] == "Ridge(penalty=25.0)"
     assert " from " in found.provenance["positions"]
-    assert "What is added to it." in terminal("fit", f"{file}:Level", "--help")
-    for words, problem in ((("--shift", "10"), "not in the range -9<=x<=9"), (("--l2", "1"), "--l2")):
+    assert "Penalty on squared weights." in terminal("fit", fitter, "--help")
+    for words, problem in ((("--penalty", "-1"), "not in the range x>=0"), (("--l2", "1"), "--l2")):
         terminal(*command, *words, status=2)
         assert problem in terminal.error
-    assert "has no 'Ridge'" in terminal.fails("fit", f"{file}:Ridge", positions, "-o", path)
+    assert "has no 'Lasso'" in terminal.fails("fit", f"{_OWN_FITTERS}:Lasso", positions, "-o", path)
 
 
 def test_the_old_names_of_fitters_work_with_a_notice(terminal: Terminal, positions: Path, tmp_path: Path) -> None:
