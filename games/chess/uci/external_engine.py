@@ -42,7 +42,7 @@ _INFO_WORDS = frozenset(
 )
 _BOUNDS = frozenset(("lowerbound", "upperbound"))
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-_MOVE = re.compile("[a-h][1-8][a-h][1-8][nbrqk]?|0000")
+_OF_A_MOVE = re.compile("[a-h][1-8]|0000|O-O", re.IGNORECASE)
 
 
 @define
@@ -81,8 +81,8 @@ class EngineAnswer:
         kind, *words = told.get("score") or [""]
         value = _number(words) if kind in ("cp", "mate") else None
         number = _number(told.get("multipv", ()), 1)
-        # A word that UCI does not know ends the line of moves.
-        moves = list(takewhile(_MOVE.fullmatch, told.get("pv", ())))
+        # A word that UCI does not know ends the line of moves, which may be written as _move_of takes them.
+        moves = list(takewhile(_OF_A_MOVE.search, told.get("pv", ())))
         if value is not None and not is_bound and moves:
             self.lines[number] = value, kind == "mate", moves
         if number != 1:
