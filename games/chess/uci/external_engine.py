@@ -42,6 +42,7 @@ _INFO_WORDS = frozenset(
 )
 _BOUNDS = frozenset(("lowerbound", "upperbound"))
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_OF_A_MOVE = re.compile("[a-h][1-8]|0000|O-O", re.IGNORECASE)
 
 
 @define
@@ -80,8 +81,10 @@ class EngineAnswer:
         kind, *words = told.get("score") or [""]
         value = _number(words) if kind in ("cp", "mate") else None
         number = _number(told.get("multipv", ()), 1)
-        if value is not None and not is_bound and told.get("pv"):
-            self.lines[number] = value, kind == "mate", told["pv"]
+        # A word that UCI does not know ends the line of moves, which may be written as _move_of takes them.
+        moves = list(takewhile(_OF_A_MOVE.search, told.get("pv", ())))
+        if value is not None and not is_bound and moves:
+            self.lines[number] = value, kind == "mate", moves
         if number != 1:
             return
         self.nodes = _number(told.get("nodes", ()), self.nodes)

@@ -368,6 +368,16 @@ def test_what_an_engine_tells_is_what_python_chess_reads(data: st.DataObject) ->
 
 
 @pytest.mark.parametrize(
+    ("told", "moves"),
+    [("e2e4 unheard of", "e2e4"), ("E2E4 E7E5", "E2E4 E7E5"), ("Nf3 Nf6 O-O 0000", "Nf3 Nf6 O-O 0000"), ("of", "")],
+)
+def test_a_line_of_moves_ends_at_a_word_that_is_none(told: str, moves: str) -> None:
+    answer = EngineAnswer()
+    answer.add(f"score cp 5 pv {told}")
+    assert answer.lines == ({1: (5, False, moves.split())} if moves else {})
+
+
+@pytest.mark.parametrize(
     "bound",
     [
         "score cp 920 wdl 990 10 0 lowerbound",
