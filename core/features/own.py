@@ -156,7 +156,14 @@ def _use_in_worker(given: tuple[Sequence[tuple[str, str]], Sequence[str]]) -> No
     """Load and use what another process has loaded and uses; functions that came from no file stay there."""
     sources, used_digests = given
     for file, digest in sources:
-        if file and digest not in _known and load_features(file).digest != digest:
+        if not file or digest in _known:
+            continue
+        try:
+            is_same = load_features(file).digest == digest
+        except BadInputError:
+            is_same = False
+        # Whether this work needs a file that is loaded but not used, only an evaluation that was made with it can say.
+        if not is_same and digest in used_digests:
             raise BadInputError(f"{file}: has changed since the work began")
     use(_known[digest] for digest in used_digests if digest in _known)
 

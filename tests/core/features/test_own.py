@@ -11,10 +11,11 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
-from glem.core.features.own import feature, use
+from glem.core.features.own import feature, load_features, use
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
 from glem.core.tasks.run_folder import claim_folder
+from glem.core.tasks.tasks import Workers, run_tasks
 from tests.core.cli.terminal import Terminal
 from tests.core.evaluation.evaluator_scores import line_scores, random_line
 from tests.core.evaluation.linear_evaluations import linear_evaluation, random_evaluation, random_weights
@@ -186,6 +187,18 @@ def test_functions_are_added_and_registered(othello_learning: Learning, tmp_path
     assert load_learning("othello") is othello_learning
     with pytest.raises(BadInputError, match="'len' is no feature"):
         othello_learning.extended(len)
+
+
+def test_a_changed_file_ends_only_work_that_uses_it(file: Path) -> None:
+    source = load_features(file)
+    file.write_text(SOURCE.replace("level", "changed"))
+    assert sorted(done for _, done in run_tasks(abs, [-1, -2], workers=Workers(2))) == [1, 2]
+    before = use([source])
+    try:
+        with pytest.raises(BadInputError, match="has changed since the work began"):
+            list(run_tasks(abs, [-1, -2], workers=Workers(2)))
+    finally:
+        use(before)
 
 
 def test_commands_take_them_to_every_process(

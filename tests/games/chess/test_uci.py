@@ -491,7 +491,7 @@ def test_a_calibration_of_other_values_is_refused() -> None:
     with pytest.raises(BadInputError, match="values in pawns, those of default are log odds"):
         ResultChances(game, "default", attrs.evolve(MODELS, unit="pawns"))
     weather = {"weather": MODELS.wdl["material"]}
-    with pytest.raises(BadInputError, match="goes by weather, which Chess does not measure"):
+    with pytest.raises(BadInputError, match="goes by weather, which Chess does not know"):
         ResultChances(game, "default", attrs.evolve(MODELS, wdl=weather, chosen="weather"))
     with pytest.raises(BadInputError, match="needs a drawishness, and none has none"):
         ResultChances(game, "none", attrs.evolve(MODELS, unit="points", chosen="Ban"))
