@@ -82,12 +82,15 @@ def test_analysis_evaluates_every_position_backwards(searching: PlayerSpec) -> N
 @pytest.mark.parametrize("settings", [[], ["set depth 2"], ["set depth 2", "set depth 3"]])
 def test_all_commands_are_exact_near_the_end(searching: PlayerSpec, settings: list[str]) -> None:
     """A board sets the depth of the middle game; a player that solves as time allows solves all the same."""
-    engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(clock=Clock(40))))
+    engine = Engine(OTHELLO, attrs.evolve(searching, limits=Limits(clock=Clock(10))))
     random = Engine(OTHELLO, RANDOM)
     while len(random.moves) < 52:
         random.play(random.choose().move)
-    items = [("PA" if move == OTHELLO.pass_move else OTHELLO.format_move(move)) for move in random.moves]
-    game = "".join(f"{'BW'[place % 2]}[{item}]" for place, item in enumerate(items))
+    # From the forty-fourth move on: the analysis takes a share of the clock for every position of the game.
+    items = [("PA" if move == OTHELLO.pass_move else OTHELLO.format_move(move)) for move in random.moves[44:]]
+    first = random.previous[44]
+    board = "".join("*" if first.own >> cell & 1 else "O" if first.opponent >> cell & 1 else "-" for cell in range(64))
+    game = f"BO[8 {board} *]" + "".join(f"{'BW'[place % 2]}[{item}]" for place, item in enumerate(items))
     answers = told(engine, ["nboard 2", *settings, f"set game (;{game};)", "go", "hint 1", "hint 2", "analyze"])
     solver = solver_of(OTHELLO)
     position = (*random.previous, random.position)
@@ -96,8 +99,8 @@ def test_all_commands_are_exact_near_the_end(searching: PlayerSpec, settings: li
     hints = [line.split() for line in answers if line.startswith("search") and line.endswith("100%")]
     assert [float(words[2]) for words in hints[:2]] == [exact, exact]
     told_values = {int(words[1]): float(words[2]) for words in map(str.split, answers) if words[0] == "analysis"}
-    for ply in range(46, 53):
-        assert told_values[ply] == solver.solve(position[ply]).score
+    for ply in range(2, 9):
+        assert told_values[ply] == solver.solve(position[44 + ply]).score
 
 
 def test_a_finished_game_can_be_analysed_but_not_played_on(searching: PlayerSpec) -> None:
