@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import Factory, define
+from attrs import Factory, define, evolve
 
 from glem.core.cli.display import aligned
 from glem.core.errors import BadInputError, check_regular, reading
@@ -22,6 +23,7 @@ from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.files.archives import read_contents
 from glem.core.files.json_values import parse_json, read_json
+from glem.core.files.made import command_that_made
 from glem.core.files.packed import line_blocks
 from glem.core.game.game import load_game
 from glem.core.positions.files import read_header
@@ -33,7 +35,7 @@ from glem.core.tournament.openings import read_openings
 
 _KIND = "glem "
 _PARTS = ("value", "drawishness")
-_TOLD_ELSEWHERE = ("format", "version", "sha256", "schema", "glem", "game", "provenance")
+_TOLD_ELSEWHERE = ("format", "version", "sha256", "schema", "glem", "game", "provenance", "made")
 _MOST_NAMES, _MOST_FILES = 8, 12
 _MOST_SIGNS = 150
 _LINES, _LONGEST = 1 << 14, 1 << 26
@@ -56,7 +58,9 @@ class Contents:
     provenance
         Where it came from: names and texts.
     files
-        Names and digests of the files that an evaluation was fitted to.
+        Names and digests of the files that an evaluation was fitted to, or else of those that its command names.
+    command
+        Words of the command that makes the file again; none where it was made in Python.
     """
 
     kind: str
@@ -65,6 +69,7 @@ class Contents:
     terms: list[dict[str, Any]] = Factory(list)
     provenance: dict[str, str] = Factory(dict)
     files: list[dict[str, str]] = Factory(list)
+    command: list[str] = Factory(list)
 
     def told(self) -> Iterator[str]:
         """Give lines for a person."""
@@ -73,16 +78,19 @@ class Contents:
             (term["kind"], f"{term['count']:,} with {counted(term['weights'], 'weight')}: {_text(term['names'])}")
             for term in self.terms
         ]
+        files = [(file["name"], file["digest"]) for file in self.files[:_MOST_FILES]]
         for title, rows in (
             ("", [*self.facts.items(), *((name, text.removesuffix(": ")) for name, text in terms)]),
             ("Where it came from", [*self.provenance.items()]),
-            ("Fitted to", [(file["name"], file["digest"]) for file in self.files[:_MOST_FILES]]),
+            ("Fitted to" if self.terms else "Made from", files),
         ):
             if rows:
                 yield f"\n{title}".removesuffix("\n")
                 yield from (f"  {line}" for line in aligned([(name, _text(value)) for name, value in rows]))
         if self.files[_MOST_FILES:]:
             yield f"  and {len(self.files) - _MOST_FILES:,} more files, which --json lists"
+        if self.command:
+            yield f"\nMade by\n  {shlex.join(self.command)}"
 
 
 def contents_of_file(path: str, game_name: str | None = None) -> Contents:
@@ -104,12 +112,14 @@ def contents_of_file(path: str, game_name: str | None = None) -> Contents:
     if is_position_file(path):
         found = read_header(path)
         facts = {"positions": found.count, "labels": found.label_kind, "scores": list(found.score_bounds)}
-        return Contents("positions", found.game, {**facts, "sources": list(found.sources)})
+        own = Contents("positions", found.game, {**facts, "sources": list(found.sources)})
+        return _with_command(own, path, found.made)
     head = head_of(path)
     if head.startswith(b"PK"):
         header, shapes = read_contents(path)
         with reading(path, header["format"]):
-            return _archive(header, shapes)
+            own = _archive(header, shapes)
+        return _with_command(own, path, header.get("made"))
     game = game_in_header(head)
     if game is not None:
         return Contents("games", game, {"games": _count_games(path)})
@@ -118,6 +128,15 @@ def contents_of_file(path: str, game_name: str | None = None) -> Contents:
     if game_name is not None:
         return Contents("openings", game_name, {"openings": len(read_openings(load_game(game_name), path))})
     raise BadInputError(f"{path}: not written by glem, or openings: name their game before the file")
+
+
+def _with_command(contents: Contents, path: str, made: Any) -> Contents:
+    """Add the command that made the file, and the files that it named where the file does not say what it is from."""
+    if not made:
+        return contents
+    with reading(path, contents.kind):
+        files = [{"name": str(name), "digest": str(digest)} for name, digest in made["files"].items()]
+        return evolve(contents, command=command_that_made(path, made), files=contents.files or files)
 
 
 def contents_of_evaluation(evaluation: LinearEvaluation | ResultEvaluation) -> Contents:
@@ -185,7 +204,8 @@ def _json_contents(path: str) -> Contents:
     found = read_json(path, "file of glem")
     with reading(path, "file of glem"):
         kind = found.get("glem") or found["schema"].partition("/")[0]
-        return Contents(str(kind), found.get("game"), _facts(found))
+        own = Contents(str(kind), found.get("game"), _facts(found))
+    return _with_command(own, path, found.get("made"))
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,15 +25,17 @@ _ARCHIVE = ".npz"
 @options.command(
     "show",
     "show model.npz",
+    "show model.npz --command",
     "show GAME default start --top 5",
     # A position may begin with a hyphen, which is no option.
     context_settings={"ignore_unknown_options": True},
 )
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] FILE [FILE|POSITION]", was=("--game",))
+@options.flag(("as_command", "--command"), "Print only the command that makes FILE again.")
 @options.count("--top", 20, "Contributions to show.")
 @options.own_features
 @options.as_json
-def command(words: tuple[str, ...], top: int) -> None:
+def command(words: tuple[str, ...], as_command: bool, top: int) -> None:
     """Show what is in a FILE that glem wrote and where it came from; or compare two; or evaluate one POSITION.
 
     A file alone: its kind and game, how much it holds, settings, and for an evaluation its terms and what it was fitted
@@ -60,8 +63,17 @@ def command(words: tuple[str, ...], top: int) -> None:
         contents = (
             contents_of_file(name, game_name) if is_file else contents_of_evaluation(load_evaluation(name, game_name))
         )
-        print_result(attrs.asdict(contents), contents.told())
+        if as_command:
+            if not contents.command:
+                raise BadInputError(
+                    f"{name}: names no command: made in Python or by an earlier glem, or ships with a game"
+                )
+            print_result({"command": contents.command}, [shlex.join(contents.command)])
+        else:
+            print_result(attrs.asdict(contents), contents.told())
         return
+    if as_command:
+        raise click.UsageError("--command takes one FILE.", click.get_current_context())
     chosen, second = load_evaluation(name, game_name), other[0]
     if Path(second).is_file() or Path(second).suffix == _ARCHIVE:
         print_result(*_compared(chosen, load_evaluation(second, game_name)))

@@ -27,6 +27,7 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.result_distribution import Floats, ResultDistribution, result_distribution
 from glem.core.files.atomic import write_text
 from glem.core.files.json_values import instance_of, read_json, real_of, reals_of
+from glem.core.files.made import made
 
 BAN = "Ban"
 """Names Ban's model among those of a file; the others are named by their covariates."""
@@ -249,7 +250,7 @@ class ResultModels:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, atomically."""
         known = attrs.asdict(self) | {"grades": {name: one for name, one in self.grades.items() if math.isfinite(one)}}
-        text = json.dumps({"glem": "calibration", "version": _VERSION, **known}, indent=2)
+        text = json.dumps({"glem": "calibration", "version": _VERSION, **known, **made(path)}, indent=2)
         write_text(path, text + "\n")
 
     @classmethod
@@ -266,6 +267,7 @@ class ResultModels:
         with reading(path, what):
             if (found.pop("glem"), found.pop("version")) != ("calibration", _VERSION):
                 raise ValueError(f"no calibration of version {_VERSION}")
+            found.pop("made", None)
             ban = instance_of(Calibration, found.pop("ban"))
             wdl = {
                 str(name): WdlModel(**{part: _plain(value) for part, value in model.items()})

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, reading
 from glem.core.files.atomic import atomic_path
 from glem.core.files.json_values import parse_json
+from glem.core.files.made import made
 
 _log = logging.getLogger(__name__)
 
@@ -73,11 +74,12 @@ class ArchiveFormat:
         path
             Should end in ``.npz``.
         header
-            JSON values; format, version and checksum are added.
+            JSON values; format, version, checksum and the command that makes the file are added.
         arrays
             By name.
         """
-        marked = {"format": self.name, "version": self.version, **header, "sha256": _checksum(arrays)}
+        own = {"format": self.name, "version": self.version}
+        marked = {**own, **header, **made(path), "sha256": _checksum(arrays)}
         text = np.frombuffer(json.dumps(marked).encode(), np.uint8)
         members: dict[str, Any] = {"header": text, **arrays}
         save = np.savez_compressed if self.packed else np.savez

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, GlemError, reading
 from glem.core.files.atomic import atomic_path, temporary_folder
+from glem.core.files.made import made
 from glem.core.files.memory import shortage
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
@@ -62,6 +63,8 @@ class PositionHeader:
         Names of the files that the positions come from.
     count
         Number of positions.
+    made
+        The command that made the file (:mod:`glem.core.files.made`), as the file has it.
     """
 
     game: str
@@ -69,9 +72,10 @@ class PositionHeader:
     score_bounds: tuple[int, int]
     sources: tuple[str, ...]
     count: int
+    made: Any = None
 
 
-def _json_header(game: Game, label_kind: str, sources: list[str]) -> str:
+def _json_header(path: str | os.PathLike[str], game: Game, label_kind: str, sources: list[str]) -> str:
     return json.dumps(
         {
             "version": _VERSION,
@@ -79,6 +83,7 @@ def _json_header(game: Game, label_kind: str, sources: list[str]) -> str:
             "label_kind": label_kind,
             "score": {"view": "side to move", "bounds": list(game.score_bounds)},
             "sources": sources,
+            **made(path),
         }
     )
 
@@ -173,7 +178,7 @@ class PositionWriter:
     def _close(self, kind: Any, *_unused: Any) -> None:
         if kind is None:
             self._write()
-            header = _json_header(self._game, self._label_kind, self._sources)
+            header = _json_header(self._path, self._game, self._label_kind, self._sources)
             self._file.add_key_value_metadata({_KEY: header.encode()})
         self._file.close()
 
@@ -244,7 +249,7 @@ def _checked_header(path: str | os.PathLike[str], text: bytes, count: int) -> Po
         names = (header["game"], header["label_kind"], *header["sources"])
         if not isinstance(header["sources"], list) or not all(isinstance(name, str) for name in names):
             raise TypeError("a name is no text")
-        return PositionHeader(names[0], names[1], (int(low), int(high)), names[2:], count)
+        return PositionHeader(names[0], names[1], (int(low), int(high)), names[2:], count, header.get("made"))
 
 
 def _check_schema(path: str | os.PathLike[str], schema: Any, game: Game) -> None:

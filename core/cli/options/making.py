@@ -3,14 +3,19 @@
 A group is a decorator that adds its options and hands the command one object made of their values.
 """
 
+from __future__ import annotations
+
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from glem.core.cli.display import tell
+
+if TYPE_CHECKING:
+    from glem.core.files.made import Making
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,12 +24,17 @@ MOST_OPTIONS = 15
 """Options of a help page that need no second heading."""
 
 _RARE = {
-    *("--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
+    *("--config", "--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
     *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
     *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
     *("--feature-set", "--leeway", "--refits", "--td", "--fixed", "--without-event", "--without-player"),
 }
 """Options that most commands have, or that make another option more exact: on a long page they stand last."""
+
+_ASIDE = {"--jobs", "--workers", "--dask", "--threads", "--json", "--quiet", "-q", "--verbose", "--report", "--config"}
+"""Options that change nothing in the files that a command makes."""
+
+_CONFIG, _WORDS = "--config", f"{__name__}.words"
 
 
 class Option(click.Option):
@@ -68,6 +78,8 @@ class Command(click.Command):
         self.examples = tuple(examples)
         lines = ["\b", "Examples:", *(f"  glem {example}" for example in self.examples)]
         super().__init__(*arguments, **{"epilog": "\n".join(lines), **settings})
+        text = "Take arguments and options from a TOML file too; what the command line says itself comes first."
+        self.params.append(Option([_CONFIG], metavar="FILE", expose_value=False, help=text))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; where they are many, those that few people look for under a heading of their own."""
@@ -81,12 +93,66 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words of the command line, old names as what they are called now."""
-        words, notices = self._renamed(args)
+        words, notices = self._renamed(self._configured(ctx, args))
+        ctx.meta[_WORDS] = tuple(words)
         rest = super().parse_args(ctx, words)
         if not ctx.resilient_parsing:
             for notice in notices:
                 tell(f"glem: notice: {notice}")
         return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; files that it writes say that it made them."""
+        from glem.core.files.made import making
+
+        with making(self._making(ctx)):
+            return super().invoke(ctx)
+
+    def _making(self, ctx: click.Context) -> Making:
+        from glem.core.files.made import Making
+
+        parser = self.make_parser(ctx)
+        parser.ignore_unknown_options = self.ignore_unknown_options
+        values, _, order = parser.parse_args(list(ctx.meta[_WORDS]))
+        names = [str(context.info_name) for context in _contexts(ctx)]
+        trusted = ctx.find_root().params.get("trust", ())
+        before = [word for game in trusted for word in ("--trust", game)]
+        arguments: list[str] = []
+        options: list[tuple[str, list[str]]] = []
+        for parameter in dict.fromkeys(order):
+            value = values.get(str(parameter.name))
+            if isinstance(parameter, click.Argument):
+                arguments += _texts(value)
+            elif isinstance(parameter, click.Option) and _ASIDE.isdisjoint(parameter.opts):
+                name = parameter.opts[-1]
+                if parameter.is_flag:
+                    options.append((name if value else parameter.secondary_opts[-1], []))
+                else:
+                    repeated = list(value or ()) if parameter.multiple else [value]
+                    options += [(name, _texts(each)) for each in repeated]
+        return Making([*before, *" ".join(names).split()], arguments, options)
+
+    def _configured(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put what a settings file says before the words of the command line, but for what these say themselves."""
+        for place, word in enumerate(args):
+            name, equals, path = word.partition("=")
+            if word == "--":
+                break
+            if name == _CONFIG:
+                if not equals and place + 1 == len(args):
+                    break
+                rest = [*args[:place], *args[place + (1 if equals else 2) :]]
+                return [*self._words_of(ctx, path if equals else args[place + 1], rest), *rest]
+        return args
+
+    def _words_of(self, ctx: click.Context, path: str, given: list[str]) -> Iterator[str]:
+        from glem.core.cli.options.settings_files import settings_of_file
+
+        parser = self.make_parser(ctx)
+        parser.ignore_unknown_options = self.ignore_unknown_options
+        values, _, order = parser.parse_args(self._renamed(given)[0])
+        own = [each for each in order if not isinstance(each, click.Argument) or _texts(values.get(str(each.name)))]
+        return settings_of_file(path, " ".join(str(each.info_name) for each in _contexts(ctx)), self.params, own)
 
     def _renamed(self, args: Iterable[str]) -> tuple[list[str], list[str]]:
         """Translate old names; return the words and the notices."""
@@ -109,6 +175,16 @@ class Command(click.Command):
                 words.append(f"{parameter.opts[-1]}{equals}{value}")
                 notices.append(f"{name} is called {parameter.opts[-1]} now")
         return [*first, *words], notices
+
+
+def _contexts(ctx: click.Context | None) -> list[click.Context]:
+    """List the contexts beneath that of ``glem`` itself, outermost first."""
+    return [] if ctx is None or ctx.parent is None else [*_contexts(ctx.parent), ctx]
+
+
+def _texts(value: Any) -> list[str]:
+    """List the words that a parameter took; what click has for none of them is no word."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else _texts((value,))
 
 
 argument = functools.partial(click.argument, cls=Argument)
