@@ -4,7 +4,7 @@
 """
 
 from glem.core.conformance.evaluation import check_evaluation, random_evaluation
-from glem.core.conformance.fitter import check_fitter
+from glem.core.conformance.fitters_and_measures import check_fitter, check_measure
 from glem.core.conformance.learning import check_features, check_learning, check_phases
 from glem.core.conformance.report import CheckResult, ConformanceReport
 from glem.core.conformance.rules import check_game
@@ -17,6 +17,7 @@ __all__ = [
     "check_fitter",
     "check_game",
     "check_learning",
+    "check_measure",
     "check_phases",
     "random_evaluation",
 ]

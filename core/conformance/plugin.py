@@ -1,17 +1,20 @@
 """All checks of an installed game, one after the other: what ``glem check`` runs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from glem.core.conformance.evaluation import check_evaluation, random_evaluation
-from glem.core.conformance.fitter import check_fitter
+from glem.core.conformance.fitters_and_measures import check_fitter, check_measure
 from glem.core.conformance.learning import check_learning
 from glem.core.conformance.report import CheckResult, ConformanceReport
 from glem.core.conformance.rules import check_game
 from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning, has_learning, load_learning
-from glem.core.fitting.least_squares import FitSettings
+from glem.core.fitting.fitters.by_scores import LeastSquares
+from glem.core.fitting.fitters.fitter import Fitter
 from glem.core.game.game import load_game
+from glem.core.measures.measure import Measure
 from glem.core.tasks.progress import SILENT, Progress
 
 PARTS = ("rules", "learning", "evaluation", "fitter")
@@ -86,12 +89,42 @@ def check_plugin(
     return tuple(reports)
 
 
+def check_own(
+    name: str,
+    *,
+    fitters: Iterable[Fitter] = (),
+    measures: Mapping[str, Measure] | None = None,
+    games: int = 20,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> tuple[ConformanceReport, ...]:
+    """Examine fitters and measures on positions of a game's random games; the game itself is relied upon.
+
+    Parameters
+    ----------
+    name
+        Of the game.
+    measures
+        By their names.
+
+    Raises
+    ------
+    PluginError
+        The game cannot be loaded, or gives nothing to learning.
+    BadInputError
+        There are no games to play.
+    """
+    learning = load_learning(name)
+    how: Any = {"games": games, "seed": seed, "progress": progress}
+    own = [check_fitter(fitter, learning, **how) for fitter in fitters]
+    return (*own, *(check_measure(key, measure, learning, **how) for key, measure in (measures or {}).items()))
+
+
 def _examine_part(part: str, learning: Learning, games: int, seed: int, progress: Progress) -> ConformanceReport:
     if part == "learning":
         return check_learning(learning, games=min(games, _LEARNING_GAMES), seed=seed, progress=progress)
     if part == "fitter":
-        fitter = FitSettings.default().fitter
-        return check_fitter(fitter, learning=learning, games=min(games, _FITTER_GAMES), seed=seed, progress=progress)
+        return check_fitter(LeastSquares(), learning, games=min(games, _FITTER_GAMES), seed=seed, progress=progress)
     own = None if learning.default_evaluation is None else value_part(learning.default_evaluation())
     evaluation = random_evaluation(learning, seed) if own is None else own
     return check_evaluation(evaluation, games=min(games, _EVALUATION_GAMES), seed=seed, progress=progress)

@@ -1,4 +1,4 @@
-"""Checks of a fitter: its manners, and whether it solves problems whose solution is known."""
+"""Checks of a minimizer: its manners, and whether it solves problems whose solution is known."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _REPETITION_ROOM = 1e-3
 _ERROR_ROOM = 1e-5
 
 
-_FITTER = Suite()
+_MINIMIZER = Suite()
 """Checks of a fitter; each gets the result under way, the fitter, a problem whose solution is known, and the seed."""
 
 
@@ -118,7 +118,7 @@ class _MemoryCheckpoint:
         return self.state
 
 
-def check_fitter(
+def check_minimizer(
     fitter: Minimizer,
     *,
     learning: Learning | None = None,
@@ -143,8 +143,8 @@ def check_fitter(
     BadInputError
         There are no games to play.
     """
-    report = ConformanceReport(f"fitter {type(fitter).__name__}")
-    steps = _FITTER.of(fitter, _KnownProblem.random(seed), seed)
+    report = ConformanceReport(f"minimizer {type(fitter).__name__}")
+    steps = _MINIMIZER.of(fitter, _KnownProblem.random(seed), seed)
     if learning is not None:
         steps.append(partial(_check_game, fitter=fitter, learning=learning, games=games, seed=seed))
     return report.examine(steps, progress)
@@ -173,7 +173,7 @@ def _shape(value: Any) -> str:
     return f"an array {value.dtype} {list(value.shape)}" if isinstance(value, np.ndarray) else f"{value!r}"
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "manners",
     "constructors store their arguments unchanged, get_params gives and set_params changes them, fit returns the "
     "fitter, changes no argument, and what it finds ends in an underscore",
@@ -215,7 +215,7 @@ def _check_manners(check: CheckResult, fitter: Minimizer, problem: _KnownProblem
     _expect_refusal(check, "set_params of an unknown name", lambda: one.set_params(no_such_parameter=1))
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "result",
     "the result tells the errors of the start and of every iteration, and those of the weights that are kept",
 )
@@ -247,7 +247,7 @@ def _check_result(check: CheckResult, fitter: Minimizer, problem: _KnownProblem,
     )
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "repeatable",
     "the same problem gives the same weights, bit for bit, also from a fitter that has fitted before",
 )
@@ -268,7 +268,7 @@ def _differ(one: NDArray[np.float64], other: NDArray[np.float64], who: str) -> s
     return f"{who} gives weights that differ by up to {np.abs(one - other).max():.3g}"
 
 
-@_FITTER.promise("known weights", "known weights are found on a small problem without noise, under every link")
+@_MINIMIZER.promise("known weights", "known weights are found on a small problem without noise, under every link")
 def _check_recovery(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     for link in (IDENTITY, LOGISTIC):
         problem = _KnownProblem.random(seed, link)
@@ -291,7 +291,7 @@ def _check_recovery(check: CheckResult, fitter: Minimizer, problem: _KnownProble
         )
 
 
-@_FITTER.promise("descent", "a fit never ends with a greater objective than it began with, wherever it begins")
+@_MINIMIZER.promise("descent", "a fit never ends with a greater objective than it began with, wherever it begins")
 def _check_descent(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     generator = np.random.default_rng(0)
     for penalty in (0.0, 10.0):
@@ -316,7 +316,7 @@ def _check_descent(check: CheckResult, fitter: Minimizer, problem: _KnownProblem
             )
 
 
-@_FITTER.promise("absent items", "weights of what is active in no position stay 0")
+@_MINIMIZER.promise("absent items", "weights of what is active in no position stay 0")
 def _check_absent(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     for penalty in (0.0, 10.0):
         one = _fitted(fitter, problem.least_squares(l2=penalty))
@@ -325,7 +325,7 @@ def _check_absent(check: CheckResult, fitter: Minimizer, problem: _KnownProblem,
             check.expect(weight == 0.0, f"item {item} is never active and gets the weight {weight} (l2 = {penalty})")
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "sample weights", "a position of weight k counts as k positions, one of weight 0 or without a label as none"
 )
 def _check_weights(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
@@ -344,7 +344,7 @@ def _check_weights(check: CheckResult, fitter: Minimizer, problem: _KnownProblem
         check.expect(off <= room, f"with {name}, a weight differs by {off:.3g} from a fit of repeated positions")
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "held-out positions",
     "held-out positions take no part, and the weights of the iteration that does best on them are kept",
 )
@@ -368,7 +368,7 @@ def _check_held_out(check: CheckResult, fitter: Minimizer, problem: _KnownProble
     )
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "convergence",
     "a fit that is called converged is near the minimum, and one that was cut short is not called so",
 )
@@ -390,7 +390,7 @@ def _check_convergence(check: CheckResult, fitter: Minimizer, problem: _KnownPro
         check.expect(limit is None or result.iterations <= limit, f"{name}, it takes {result.iterations} iterations")
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "checkpoint",
     "a fit that continues from a checkpoint gives the same weights as one that was not interrupted",
 )
@@ -416,7 +416,7 @@ def _expect_refusal(check: CheckResult, what: str, action: Callable[[], Any]) ->
         check.fail(f"{what} is accepted, expected BadInputError")
 
 
-@_FITTER.promise(
+@_MINIMIZER.promise(
     "refusals",
     "what cannot be fitted is refused with BadInputError and a text: infinite labels, lengths that do not fit",
 )
@@ -440,7 +440,7 @@ def _check_refusals(check: CheckResult, fitter: Minimizer, problem: _KnownProble
         _expect_refusal(check, what, action)
 
 
-@_FITTER.promise("phases", "phases are fitted each by itself, and the fitter given is copied and left as it is")
+@_MINIMIZER.promise("phases", "phases are fitted each by itself, and the fitter given is copied and left as it is")
 def _check_phases(check: CheckResult, fitter: Minimizer, problem: _KnownProblem, seed: int) -> None:
     phases = np.random.default_rng(seed).integers(0, 2, len(problem.labels))
     labels = np.where(phases == 0, problem.labels, -problem.labels)
