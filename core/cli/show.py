@@ -24,7 +24,6 @@ _ARCHIVE = ".npz"
 
 @options.command(
     "show",
-    "show model.npz",
     "show model.npz --command",
     "show GAME default start --top 5",
     # A position may begin with a hyphen, which is no option.

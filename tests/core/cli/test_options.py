@@ -23,6 +23,7 @@ DIFFERENT = {
     "--select": "what is fitted takes more positions than what is graded",
     "--even-within": "the unit is the score's own",
     "--quiet-positions": "a fit takes quiet positions, learning by grading all",
+    "--measure": "to evaluate with, or to check",
     "--games": "to play now, or to have in a folder",
     "--player": "generate takes two",
     "--positions": "what they are for",
