@@ -111,9 +111,7 @@ class Command(click.Command):
     def _making(self, ctx: click.Context) -> Making:
         from glem.core.files.made import Making
 
-        parser = self.make_parser(ctx)
-        parser.ignore_unknown_options = self.ignore_unknown_options
-        values, _, order = parser.parse_args(list(ctx.meta[_WORDS]))
+        values, _, order = self.make_parser(ctx).parse_args(list(ctx.meta[_WORDS]))
         names = [str(context.info_name) for context in _contexts(ctx)]
         trusted = ctx.find_root().params.get("trust", ())
         before = [word for game in trusted for word in ("--trust", game)]
@@ -148,9 +146,7 @@ class Command(click.Command):
     def _words_of(self, ctx: click.Context, path: str, given: list[str]) -> Iterator[str]:
         from glem.core.cli.options.settings_files import settings_of_file
 
-        parser = self.make_parser(ctx)
-        parser.ignore_unknown_options = self.ignore_unknown_options
-        values, _, order = parser.parse_args(self._renamed(given)[0])
+        values, _, order = self.make_parser(ctx).parse_args(self._renamed(given)[0])
         own = [each for each in order if not isinstance(each, click.Argument) or _texts(values.get(str(each.name)))]
         return settings_of_file(path, " ".join(str(each.info_name) for each in _contexts(ctx)), self.params, own)
 
