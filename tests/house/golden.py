@@ -78,7 +78,7 @@ SLICES = (
 
 # Members of JSON that tell of time, place or code, wherever they stand.
 LEFT_OUT = {"seconds", "s", "slowest", "seconds_per_move", "by_seconds", "version", "glem", "sha256", "fitter"}
-LEFT_OUT |= {"schema", "processor_seconds", "processor_seconds_per_move"}
+LEFT_OUT |= {"made", "schema", "processor_seconds", "processor_seconds_per_move"}
 REPLACED = (
     (re.compile(r"\bglem(\.\w+)+"), "glem"),
     (re.compile(r"\b(py)?glem(>=| )\d+[\d.]*"), "glem"),
