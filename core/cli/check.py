@@ -9,7 +9,7 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 
 
-@options.command("check", "check GAME --only rules --games 5", "check othello --fitter my_fitters.py:Ridge")
+@options.command("check", "check GAME --only rules --games 5", "check GAME --fitter my_fitters.py:Ridge")
 @options.argument("game_name", metavar="GAME")
 @options.option(
     "--only",
