@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
@@ -13,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from attrs import define, evolve, field
 
-from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.errors import ABOVE_0, BadInputError, check_arguments
+from glem.core.errors import ABOVE_0, BadInputError, GlemWarning, check_arguments
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
@@ -29,7 +29,6 @@ from glem.core.tasks.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from glem.core.fitting.fitters.fitter import Fit, Fitter
-    from glem.core.fitting.likelihood import LikelihoodTraining
     from glem.core.game.solver import Solution
     from glem.core.grading.calibrating import CalibratedCollection
     from glem.core.grading.collection import CollectionGrading
@@ -246,21 +245,27 @@ def fit(
     positions: Positions | Path_ | Sequence[Path_],
     fitter: str | Fitter = "least-squares",
     *,
+    game: Game | str | None = None,
+    format: str | None = None,  # noqa: A002 # the word of the command line
+    skip_bad: bool = False,
     output: Path_ | None = None,
     seed: int = 0,
     jobs: int = _THREADS,
     progress: Progress = SILENT,
     **settings: Any,
 ) -> Fit:
-    """Fit an evaluation to scored positions, as ``glem fit`` does.
+    """Fit an evaluation to scored positions, or to the results of games, as ``glem fit`` does.
 
     Parameters
     ----------
     positions
         Scored positions, a table of them (:meth:`.Positions.of`), or Parquet files. For fitters that stream, such as
-        ``logistic``, files need not fit in memory.
+        ``logistic``, files need not fit in memory. For ``likelihood``, files of games or of positions with results.
     fitter
         A name, as ``glem fit`` takes it, ``my_fitters.py:Ridge`` too, or a fitter: ``glem.fit(p, Ridge(penalty=3))``.
+    game, format, skip_bad
+        Of files of games: the game or its name, which Parquet files name themselves; the name of their format, if names
+        and content do not tell; whether bad records are left out.
     output
         Evaluation file to write. The state of an unfinished fit lies beside it, and the same call continues there.
     seed
@@ -284,16 +289,22 @@ def fit(
     chosen = fitter_of(fitter, settings)
     given: Any = [positions] if isinstance(positions, str | os.PathLike) else positions
     are_files = isinstance(given, list | tuple) and all(isinstance(path, str | os.PathLike) for path in given)
-    source: Any = PositionFiles.of(given) if are_files else Positions.of(given)
-    if not len(source):
-        raise BadInputError("there are no positions to fit")
-    sources = ", ".join(source.sources)
-    told = {"positions": f"{len(source):,} from {sources}"[:2000], "labels": source.label_kind}
-    files = {FITTED_FILES: fitted_files_text(given)} if are_files else {}
-    if are_files and not chosen.streams:
-        source = source.read()
+    if chosen.from_games:
+        source: Any = _games(given if are_files else [], game, format, skip_bad)
+        owner, told, files = source.game, {}, {}
+    else:
+        if format is not None or skip_bad:
+            raise BadInputError(f"{chosen.name} reads positions in Parquet: leave out format and skip_bad")
+        source = PositionFiles.of(given) if are_files else Positions.of(given)
+        if not len(source):
+            raise BadInputError("there are no positions to fit")
+        owner = source.game
+        told = {"positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000], "labels": source.label_kind}
+        files = {FITTED_FILES: fitted_files_text(given)} if are_files else {}
+        if are_files and not chosen.streams:
+            source = source.read()
     with Run(output, seed, jobs, progress, told, files) as run:
-        found = chosen.fit(source, load_learning(source.game.name), run)
+        found = chosen.fit(source, load_learning(owner.name), run)
         if not isinstance(found, Fit):
             raise BadInputError(f"{chosen!r} gives a {type(found).__name__}, expected a Fit")
         if FITTED_FILES not in found.evaluation.provenance:
@@ -305,158 +316,27 @@ def fit(
     return found
 
 
-@_checked
-def tune(
-    game: Game | str,
-    files: Path_ | Sequence[Path_],
-    *,
-    prior: str = named.NO_EVALUATION,
-    patterns: str | None = None,
-    configurations: ConfigurationSet | Path_ | None = None,
-    linear: bool = True,
-    hold: str | None = None,
-    value_phases: str = "linear",
-    drawishness_phases: str = "linear",
-    l2: float = 4.0,
-    iterations: int = 200,
-    rule: str | SelectionRule = "every:7",
-    quiet: bool = True,
-    settle: bool = False,
-    even_within: float | None = None,
-    held_out: float = 0.05,
-    seed: int = 0,
-    format: str | None = None,  # noqa: A002 # the word of the command line
-    skip_bad: bool = False,
-    on_disk: bool = False,
-    output: Path_ | None = None,
-    jobs: int = _THREADS,
-    progress: Progress = SILENT,
-    observe: Callable[[LikelihoodTraining, list[str]], object] | None = None,
-) -> ResultEvaluation:
-    """Fit an evaluation and its drawishness to the results of games, by their likelihood, as ``glem tune`` does.
+def tune(game: Game | str, files: Path_ | Sequence[Path_], **how: Any) -> ResultEvaluation:
+    """Call ``glem.fit(files, "likelihood", game=game, ...)``: what this is called now. Goes in the next version."""
+    told = {"rule": "select", "quiet": "quiet_positions"}
+    warnings.warn('glem.tune(game, files) is glem.fit(files, "likelihood", game=game) now', GlemWarning, stacklevel=2)
+    found = fit(files, "likelihood", game=game, **{told.get(name, name): value for name, value in how.items()})
+    assert isinstance(found.evaluation, ResultEvaluation)
+    return found.evaluation
 
-    Parameters
-    ----------
-    game
-        The game or its name.
-    files
-        Game records, or Parquet files of positions labelled with results.
-    prior
-        What the fit begins with and is held to: a file, ``default``, or ``none``.
-    patterns
-        Name of a pattern set or a file, for a prior without one; None and ``none`` for none.
-    configurations
-        Mined configurations, or a file of them, to use as well.
-    linear
-        Let the game's linear features enter.
-    hold
-        Part of the prior that stays as it is: ``value`` (all but its scale), ``drawishness``, or None.
-    value_phases, drawishness_phases
-        Corrections are free in ``each`` phase, ``linear`` over the phases, or ``one`` for all.
-    l2
-        Penalty: 1 / (expected correction of the prior in log odds)^2.
-    iterations
-        Most iterations.
-    rule
-        Positions of each game: ``random``, ``last``, ``all``, ``every:N``, or a rule. A game counts once.
-    quiet
-        Leave out positions with tactical moves.
-    settle
-        Leave none out, but play exchanges out as quiescence with the prior does.
-    even_within
-        Leave out positions that the prior values further from even, in log odds.
-    held_out
-        Share of games for early stopping; 0 fits to the last iteration.
-    seed
-        Chooses these games, and random positions.
-    format
-        Name of the files' format, if their names and content do not tell.
-    skip_bad
-        Leave bad game records out.
-    on_disk
-        Keep the terms of positions in files beside the output, not in memory.
-    output
-        Evaluation file to write. The state of an unfinished fit lies beside it, and the same call continues there.
-    jobs
-        Threads; they change no result.
-    progress
-        Display.
-    observe
-        Is given the whole result, and remarks on the files.
 
-    Raises
-    ------
-    BadInputError
-        No such files, evaluation or patterns, or no positions.
-    """
-    from glem.core.discovery.game_positions import read_game_positions
-    from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
-    from glem.core.files.names import distinct_names
-    from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of, without_knowledge
-    from glem.core.patterns.patterns import PatternSet
-    from glem.core.positions.selection.reading import reading_remarks
+def _games(paths: Sequence[Path_], game: Game | str | None, form: str | None, skip_bad: bool) -> Any:
+    from glem.core.discovery.game_positions import Games
+    from glem.core.positions.files import read_header
+    from glem.core.positions.reading import is_position_file
 
-    check_arguments({"hold": hold}, hold=("value", "drawishness"))
-    owner, paths = _game(game), _paths(files)
-    learning = load_learning(owner.name)
-    chosen = _rule(rule, seed)
-    pattern_set = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
-    if settle and prior == named.NO_EVALUATION:
-        raise BadInputError("exchanges are played out by the prior: name one with --prior")
-    settings = LikelihoodSettings(
-        l2=l2,
-        value_phases=value_phases,
-        drawishness_phases=drawishness_phases,
-        iterations=iterations,
-        names=() if hold == "value" else None,
-        drawishness_names=() if hold == "drawishness" else None,
-        window=even_within,
-    )
-    before = None if prior == named.NO_EVALUATION else named.load_prior(prior, owner)
-    begin = without_knowledge(learning) if before is None else prior_of(before)
-    earlier = "" if before is None else before.provenance.get(FITTED_FILES, "")
-    told = {
-        "fitted to": f"results of the games in {', '.join(distinct_names(paths))}"[:2000],
-        "positions": str(chosen) + (", settled" if settle else ", quiet ones" if quiet else ""),
-        FITTED_FILES: fitted_files_text(paths, earlier),
-        "prior": prior,
-        "settings": repr(settings),
-        "validation": f"{held_out:g} of the games, seed {seed}",
-    }
-    terms = {"patterns": patterns, "configurations": str(configurations), "linear": linear}
-    summaries: list[FileSummary] = []
-    with _work_beside(output, {"work": "tune", **told, **terms}) as work:
-        training = fit_likelihood(
-            read_game_positions(
-                owner,
-                paths,
-                chosen,
-                quiet=quiet and not settle,
-                settle=begin.value if settle else None,
-                format=format,
-                skip_bad=skip_bad,
-                observe=summaries.append,
-                progress=progress,
-            ),
-            begin,
-            settings,
-            linear=learning.linear if linear and begin.value.network is None else (),
-            drawishness=learning.drawishness,
-            patterns=pattern_set,
-            configurations=ConfigurationSet.of(configurations),
-            held_out=held_out,
-            seed=seed,
-            work=work,
-            on_disk=on_disk,
-            provenance=told,
-            jobs=jobs,
-            progress=progress,
-        )
-        if output is not None:
-            training.evaluation.save(output)
-    if observe is not None:
-        observe(training, reading_remarks(summaries))
-    return training.evaluation
+    if not paths:
+        raise BadInputError("this fitter learns from files of games: give their paths")
+    if game is None:
+        if not is_position_file(paths[0]):
+            raise BadInputError(f"{os.fspath(paths[0])}: does not name its game; give game=")
+        game = read_header(paths[0]).game
+    return Games(_game(game), paths, form, skip_bad)
 
 
 def _paths(files: Path_ | Sequence[Path_]) -> Sequence[Path_]:
@@ -1007,7 +887,7 @@ def tune_terms(
     jobs: int = _THREADS,
     progress: Progress = SILENT,
 ) -> TermsFit:
-    """Fit the weights of an engine's own terms to the results of games, as ``glem tune --terms`` does.
+    """Fit the weights of an engine's own terms to the results of games, as ``glem fit likelihood --terms`` does.
 
     Parameters
     ----------

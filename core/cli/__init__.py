@@ -23,8 +23,7 @@ _TASKS = {
     "Learn from games and positions": {
         "positions": "Turn game records into scored positions.",
         "discover": "Mine configurations and patterns, fit their weights, write a report; --demo needs no input.",
-        "fit": "Fit an evaluation to the scores of positions.",
-        "tune": "Fit an evaluation and its drawishness to the results of games.",
+        "fit": "Fit an evaluation to the scores of positions, or to the results of games.",
         "tune-options": "Tune options of an external engine by grades or by matches.",
         "evaluate": "Measure evaluations on scored positions, by phase, with standard errors.",
         "show": "Show what is in a file, how two evaluations differ, what one sees in a position.",
@@ -80,13 +79,14 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("spsa",): ("tune-options",),
     ("style", "experiment"): ("experiment", "styles"),
     ("tournament",): ("match",),
+    ("tune",): ("fit", "likelihood"),
 }
 """First words of command lines that were, and those that do the same now; the old work for one version."""
 
 _ALSO = "See also: "
 
 _RESUMING = {"discover", "fit", "generate", "label", "improve", "search probcut", "train"}
-_RESUMING |= {"experiment", "match", "style", "tune", "tune-options"}
+_RESUMING |= {"experiment", "match", "style", "tune-options"}
 """Commands that continue unfinished work when they are given again."""
 
 

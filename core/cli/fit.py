@@ -35,7 +35,7 @@ class _Fit(options.Command):
     def chosen(self, words: list[str]) -> click.Command:
         """Make the command of the fitter that the first word names; this one where it names none."""
         if words[:1] == [_LIKELIHOOD]:
-            from glem.core.cli.tune import command
+            from glem.core.cli.fit_likelihood import command
 
             return command
         return _command_of(load_fitter(words[0]), words[0]) if words and is_fitter_name(words[0]) else self
@@ -81,7 +81,7 @@ def _command_of(kind: type[Fitter], name: str) -> options.Command:
         found = fit(files, kind(**settings), output=output, seed=seed, jobs=jobs, progress=display_progress())
         for warning in found.warnings:
             tell(f"glem: warning: {warning}")
-        print_result({"output": output, "positions": count, "fits": found.course}, (*found.lines(), f"wrote {output}"))
+        print_result({"output": output, "positions": count, **found.as_json()}, (*found.lines(), f"wrote {output}"))
 
     add_verbosity(command)
     return command
@@ -90,7 +90,7 @@ def _command_of(kind: type[Fitter], name: str) -> options.Command:
 def _whole() -> options.Command:
     """Make the command for all fitters: its options are those of the one that is used where none is named."""
     made = _command_of(LeastSquares, "fit")
-    names = ", ".join([*fitter_names(), _LIKELIHOOD])
+    names = ", ".join(fitter_names())
     made.help = (
         "Fit an evaluation to POSITIONS (Parquet), by the fitter whose name stands before them, each with its own "
         f"options (glem fit NAME --help): {names}; or by one of yours, FILE.py:CLASS. Without a name it is "

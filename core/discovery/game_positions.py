@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from attrs import evolve
+from attrs import define, evolve
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
@@ -15,6 +15,28 @@ from glem.core.positions.selection.reading import FileSummary, read_selected, wh
 from glem.core.positions.selection.selection import SelectionRule
 from glem.core.search.quiet import quiet_positions, settled_positions
 from glem.core.tasks.progress import SILENT, Progress
+
+
+@define(frozen=True)
+class Games:
+    """Files of games whose results are known.
+
+    Parameters
+    ----------
+    game
+        The game.
+    paths
+        Game records, or positions with results.
+    format
+        Name of the files' format, if their names and content do not tell.
+    skip_bad
+        Leave bad game records out.
+    """
+
+    game: Game
+    paths: Sequence[str | os.PathLike[str]]
+    format: str | None = None
+    skip_bad: bool = False
 
 
 def read_game_positions(

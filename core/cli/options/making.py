@@ -27,6 +27,8 @@ _RARE = {
     *("--config", "--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
     *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
     *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
+    *("--minimum-matches", "--all-active", "--smoothing", "--count-rules", "--drawishness-phases", "--on-disk"),
+    *("--weights", "--objective", "--hold-term", "--template"),
     *("--feature-set", "--leeway", "--refits", "--td", "--fixed", "--without-event", "--without-player"),
 }
 """Options that most commands have, or that make another option more exact: on a long page they stand last."""

@@ -120,8 +120,12 @@ class Fit:
             for name, one in zip(names, self.course, strict=True):
                 yield f"{name:>10}: {'no positions' if one is None else _curve(one)}"
 
+    def as_json(self) -> dict[str, Any]:
+        """Figures of the fit as ``glem fit --json`` prints them."""
+        return {"fits": self.course}
+
     def __repr__(self) -> str:
-        return f"Fit({self.evaluation!r})"
+        return f"{type(self).__name__}({self.evaluation!r})"
 
     def __str__(self) -> str:
         lines = (
@@ -155,10 +159,13 @@ class Fitter(abc.ABC):
         How it is called.
     streams
         Whether :meth:`fit` takes files of positions part by part; else it gets them in memory.
+    from_games
+        Whether it learns from files of games and their results instead.
     """
 
     name: ClassVar[str]
     streams: ClassVar[bool] = False
+    from_games: ClassVar[bool] = False
 
     @abc.abstractmethod
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
@@ -168,7 +175,8 @@ class Fitter(abc.ABC):
         ----------
         data
             :class:`~glem.core.positions.positions.Positions`, at least one; a fitter that streams may get
-            :class:`~glem.core.positions.files.PositionFiles` instead.
+            :class:`~glem.core.positions.files.PositionFiles` instead, one that learns from games gets
+            :class:`~glem.core.discovery.game_positions.Games`.
         learning
             Features, phases and patterns of their game.
         run

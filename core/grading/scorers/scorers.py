@@ -49,7 +49,7 @@ class StaticScorer(Scorer):
 
     The evaluation's own b does not come along: grades fit b to the graded games for all evaluations alike, so that they
     tell how values order and space positions, whatever unit they count in. Where the evaluation's calibration is to be
-    graded as well, give b: 1 for files of ``glem tune``, which have it folded into their weights.
+    graded as well, give b: 1 for files of ``glem fit likelihood``, which have it folded into their weights.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def test_a_full_disk_behind_standard_output_is_named(as_json: tuple[str, ...]) -
 
 
 def test_output_that_is_cut_short_is_an_error_without_a_buffer_too(tmp_path: Path) -> None:
-    command = [sys.executable, "-u", "-m", "glem", "tune", "--help"]
+    command = [sys.executable, "-u", "-m", "glem", "fit", "likelihood", "--help"]
     with (tmp_path / "help.txt").open("w") as cut_short:
         found = subprocess.run(
             command,

@@ -16,8 +16,8 @@ COMMANDS = [
     "positions IN --game othello -o OUT",
     "fit OTHER IN -o OUT",
     "fit OTHER --configurations IN -o OUT",
-    "tune OTHER --game othello --prior IN -o OUT",
-    "tune --terms OTHER --weights IN -o OUT",
+    "fit likelihood OTHER --game othello --prior IN -o OUT",
+    "fit likelihood --terms OTHER --weights IN -o OUT",
     "label IN --game othello -o OUT",
     "label OTHER --game othello --by IN,depth=1 -o OUT",
     "label by-results OTHER IN --game othello -o OUT",
@@ -165,8 +165,8 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
     folders |= {"experiment discriminants -o", "experiment styles -o", "tune-options -o"}
     read = {
         "fit --configurations",
-        "tune --configurations",
-        "tune --weights",
+        "fit likelihood --configurations",
+        "fit likelihood --weights",
         "grade --tuning",
         "improve --changes",
         "improve --tuning",

@@ -20,7 +20,12 @@ from tests.core.cli.terminal import Terminal
 from tests.core.conformance.test_conformance import failures
 
 DOCS = Path(__file__).parents[3] / "docs" / "how-to"
-UNFIT = {"network": "labels of Connect Four are scores", "grade": "no scale b", "choice-error": "no choice set"}
+UNFIT = {
+    "likelihood": "files of games",
+    "network": "labels of Connect Four are scores",
+    "grade": "no scale b",
+    "choice-error": "no choice set",
+}
 UNFIT |= dict.fromkeys(("best-move", "rank-correlation"), UNFIT["choice-error"])
 
 

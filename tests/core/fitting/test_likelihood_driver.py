@@ -156,14 +156,14 @@ def test_settings_out_of_range_are_refused(games: list[Positions]) -> None:
 
 def test_the_command_fits_and_writes(terminal: Terminal, file: Path, tmp_path: Path) -> None:
     output, second, third = (tmp_path / f"{name}.npz" for name in ("first", "second", "third"))
-    common = ("tune", file, "-o", output, "--validation", 0.2, "--jobs", 1)
+    common = ("fit", "likelihood", file, "-o", output, "--validation", 0.2, "--jobs", 1)
     assert "wrote" in terminal(*common, "--iterations", 30)
     evaluation = load_evaluation(output)
     assert isinstance(evaluation, ResultEvaluation)
     assert evaluation.provenance["prior"] == "none"
     more = ("--prior", output, "--value-phases", "one", "--on-disk", "-o", second)
     # What the command was called before.
-    told = terminal.json("fit", "--method", "likelihood", *common[1:], *more)
+    told = terminal.json("fit", "--method", "likelihood", *common[2:], *more)
     assert "is called `glem fit likelihood` now" in terminal.error
     assert told["held_out_grade"]["after"] >= told["held_out_grade"]["before"] - 1e-9
     assert told["weights"][0]["part"] == "value"

@@ -1,4 +1,4 @@
-"""Weights in files, coefficients from functions and tables, and ``glem tune --terms``."""
+"""Weights in files, coefficients from functions and tables, and ``glem fit likelihood --terms``."""
 
 import json
 import re
@@ -66,7 +66,9 @@ def test_templates_hold_plain_names_alone(template: str, terminal: Terminal, fol
     with pytest.raises(BadInputError, match=r"--template .*\{values\}"):
         TAPERED.write(folder / "w.txt", TAPERED.weights_of(VALUES, "here"), template=template)
     # Said before the function of the terms, which fails, is asked for anything.
-    fails = terminal.fails("tune", "lines.epd", "--terms", "mine.py:fails", "-o", "w.txt", "--template", template)
+    fails = terminal.fails(
+        "fit", "likelihood", "lines.epd", "--terms", "mine.py:fails", "-o", "w.txt", "--template", template
+    )
     assert "--template" in fails
     assert not Path("w.txt").exists()
 
@@ -230,7 +232,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 def test_the_command_fits_a_function(terminal: Terminal):
-    fitting = terminal.of("tune", "lines.epd", "--terms", "mine.py:coefficients", "--any-position")
+    fitting = terminal.of("fit", "likelihood", "lines.epd", "--terms", "mine.py:coefficients", "--any-position")
     told = fitting.json("--weights", "first.json", "-o", "tuned.json")
     assert told["fitted"]["after"] > told["fitted"]["before"]
     tuned = json.loads(Path("tuned.json").read_text())
@@ -258,4 +260,4 @@ def test_the_command_fits_a_function(terminal: Terminal):
     ],
 )
 def test_the_command_explains(terminal: Terminal, words: str, problem: str):
-    assert problem in terminal.fails("tune", *words.split())
+    assert problem in terminal.fails("fit", "likelihood", *words.split())

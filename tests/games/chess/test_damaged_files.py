@@ -55,7 +55,7 @@ def test_where_nothing_is_left_the_reason_is_told(
         ("grade", "chess", path, *COMMENTS),
         ("positions", "chess", path, "-o", tmp_path / "out.parquet"),
         ("improve", "chess", path, "--changes", changes),
-        ("tune", "chess", path, "-o", tmp_path / "out.npz", "--prior", "default"),
+        ("fit", "likelihood", "chess", path, "-o", tmp_path / "out.npz", "--prior", "default"),
     ):
         told = terminal.fails(*words).removeprefix("glem: ")
         assert told.startswith(f"{path}:")

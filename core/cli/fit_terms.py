@@ -1,4 +1,4 @@
-"""``glem tune --terms``: the weights of an engine's own evaluation."""
+"""``glem fit likelihood --terms``: the weights of an engine's own evaluation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 OF_TERMS = ("terms", "weights", "loss", "held_terms", "template")
 """Options that have a meaning with ``--terms`` alone."""
-OF_BOTH = ("l2", "iterations", "rule", "quiet", "held_out", "seed", "jobs")
+OF_BOTH = ("l2", "iterations", "select", "skip_moves", "skip_end", "quiet_positions", "held_out")
 """Arguments that both kinds of fits take."""
 
-_NEITHER = ("words", "file_format", "skip_bad", "output", "select", "skip_moves", "skip_end")
+_NEITHER = ("words", "file_format", "skip_bad", "output", "seed", "jobs")
 _SHOWN = 15
 
 
@@ -36,7 +36,7 @@ def refuse_unused(terms: str | None) -> None:
             raise BadInputError(f"{parameter.opts[0]} does nothing with --terms")
 
 
-def tune_own(
+def fit_own(
     terms: str,
     files: options.GameFiles,
     output: str,
@@ -47,11 +47,17 @@ def tune_own(
     template: str | None,
     l2: float,
     iterations: int,
+    select: str,
+    skip_moves: int,
+    skip_end: float,
+    quiet_positions: bool,
+    seed: int,
     **how: Any,
 ) -> None:
     """Fit, write and show weights."""
     import numpy as np
 
+    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.run_folder import run_folder
     from glem.core.tuning.fitting import TermSettings
     from glem.core.tuning.terms import checked_template
@@ -69,6 +75,9 @@ def tune_own(
             hold=held_terms,
             format=files.format,
             skip_bad=files.skip_bad,
+            rule=SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed),
+            quiet=quiet_positions,
+            seed=seed,
             work=work,
             progress=display_progress(),
             **how,

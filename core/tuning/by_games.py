@@ -1,0 +1,263 @@
+"""The fitter that learns an evaluation and its drawishness from the results of games."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from attrs import define
+
+from glem.core.errors import BadInputError
+from glem.core.fitting.fitters.fitter import Fit, Fitter, Run
+from glem.core.tasks.counts import counted
+from glem.core.tasks.settings import setting
+from glem.core.tasks.tables import Table
+
+if TYPE_CHECKING:
+    from glem.core.features.learning import Learning
+    from glem.core.fitting.likelihood import LikelihoodTraining
+
+_PHASES = ("each", "linear", "one")
+_MOST_SHOWN = 15
+
+
+@define(frozen=True, slots=False)
+class Likelihood(Fitter):
+    """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
+
+    Parameters
+    ----------
+    prior
+        What the fit begins with and is held to: a file, `default`, or `none`.
+    patterns
+        Pattern set, or a file of `name: a1 b1 ...` lines for a prior without one; none by default.
+    configurations
+        Use mined configurations (.npz) too.
+    linear
+        Let the game's linear features enter.
+    hold
+        Keep this part of the prior as it is; of the value, all but its scale.
+    value_phases
+        Corrections of the value are free in each phase, linear over the phases, or one for all.
+    drawishness_phases
+        The same for the drawishness.
+    l2
+        Penalty on weights: 1 / (expected correction of the prior in log odds)^2.
+    iterations
+        Most iterations.
+    select
+        Positions of each game: random (one), last (one), all, or every:N.
+    skip_moves
+        Leave out the first moves of each side.
+    skip_end
+        Leave out this share of each game, at its end.
+    quiet_positions
+        Leave out positions with tactical moves, which a search never evaluates.
+    settle
+        Leave none out; play exchanges out as quiescence with the prior does, and fit to where they end.
+    even_within
+        Leave out positions that the prior values further from even, in log odds.
+    held_out
+        Hold out this share of the games for early stopping; 0 fits to the last iteration.
+    on_disk
+        Keep the terms of positions in files, not in memory.
+    """
+
+    name = "likelihood"
+    from_games = True
+
+    prior: str = setting("none", metavar="EVALUATION")
+    patterns: Any = setting(None, metavar="NAME|FILE")
+    configurations: Any = setting(None, metavar="FILE")
+    linear: bool = setting(True)
+    hold: str | None = setting(None, words=("value", "drawishness"))
+    value_phases: str = setting("linear", words=_PHASES)
+    drawishness_phases: str = setting("linear", words=_PHASES)
+    l2: float = setting(4.0, least=0.0, most=1e9)
+    iterations: int = setting(200, least=1)
+    select: str = setting("every:7", metavar="RULE")
+    skip_moves: int = setting(10, least=0)
+    skip_end: float = setting(0.1, least=0.0, most=0.99)
+    quiet_positions: bool = setting(True, names=("--quiet-positions/--any-position",), was=("--quiet",))
+    settle: bool = setting(False)
+    even_within: float | None = setting(None, least=0.0, was=("--window",), metavar="VALUE")
+    held_out: float = setting(0.05, least=0.0, most=0.9, was=("--validation",), metavar="SHARE")
+    on_disk: bool = setting(False)
+
+    def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
+        """Fit by :func:`~glem.core.fitting.likelihood.fit_likelihood`.
+
+        Parameters
+        ----------
+        data
+            :class:`~glem.core.discovery.game_positions.Games`.
+        """
+        from glem.core.configurations.configurations import ConfigurationSet
+        from glem.core.discovery.game_positions import Games, read_game_positions
+        from glem.core.evaluation import named
+        from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
+        from glem.core.files.names import distinct_names
+        from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of, without_knowledge
+        from glem.core.patterns.patterns import PatternSet
+        from glem.core.positions.selection.reading import FileSummary, reading_remarks
+        from glem.core.positions.selection.selection import SelectionRule
+
+        if not isinstance(data, Games):
+            raise BadInputError("likelihood learns from files of games, not from scored positions")
+        if self.settle and self.prior == named.NO_EVALUATION:
+            raise BadInputError("exchanges are played out by the prior: name one with --prior")
+        rule = SelectionRule.parse(self.select, skip_moves=self.skip_moves, skip_end=self.skip_end, seed=run.seed)
+        settings = LikelihoodSettings(
+            l2=self.l2,
+            value_phases=self.value_phases,
+            drawishness_phases=self.drawishness_phases,
+            iterations=self.iterations,
+            names=() if self.hold == "value" else None,
+            drawishness_names=() if self.hold == "drawishness" else None,
+            window=self.even_within,
+        )
+        has_patterns = self.patterns not in (None, "none")
+        before = None if self.prior == named.NO_EVALUATION else named.load_prior(self.prior, learning.game)
+        begin = without_knowledge(learning) if before is None else prior_of(before)
+        told = {
+            "fitted to": f"results of the games in {', '.join(distinct_names(data.paths))}"[:2000],
+            "positions": f"{rule}{', settled' if self.settle else ', quiet ones' if self.quiet_positions else ''}",
+            FITTED_FILES: fitted_files_text(
+                data.paths, "" if before is None else before.provenance.get(FITTED_FILES, "")
+            ),
+            "prior": self.prior,
+            "settings": repr(settings),
+            "validation": f"{self.held_out:g} of the games, seed {run.seed}",
+        }
+        terms = {"patterns": self.patterns, "configurations": str(self.configurations), "linear": self.linear}
+        summaries: list[FileSummary] = []
+        positions = read_game_positions(
+            learning.game,
+            data.paths,
+            rule,
+            quiet=self.quiet_positions and not self.settle,
+            settle=begin.value if self.settle else None,
+            format=data.format,
+            skip_bad=data.skip_bad,
+            observe=summaries.append,
+            progress=run.progress,
+        )
+        training = fit_likelihood(
+            positions,
+            begin,
+            settings,
+            linear=learning.linear if self.linear and begin.value.network is None else (),
+            drawishness=learning.drawishness,
+            patterns=PatternSet.named(learning, self.patterns) if has_patterns else None,
+            configurations=ConfigurationSet.of(self.configurations),
+            held_out=self.held_out,
+            seed=run.seed,
+            work=run.work({"work": "tune", **told, **terms}),
+            on_disk=self.on_disk,
+            provenance=told,
+            jobs=run.jobs,
+            progress=run.progress,
+        )
+        return LikelihoodFit(training.evaluation, training=training, remarks=tuple(reading_remarks(summaries)))
+
+
+@define(frozen=True, eq=False, repr=False)
+class LikelihoodFit(Fit):
+    """A fit to the results of games.
+
+    Parameters
+    ----------
+    training
+        How it went.
+    remarks
+        On the files.
+    """
+
+    training: LikelihoodTraining | None = None
+    remarks: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str | Table]:
+        """Say how the fit went: grades before and after, the scale, the surest weights."""
+        training = self.training
+        assert training is not None
+        before, after, held_before, held_after = training.grades()
+        minimum = training.minimum
+        yield (
+            f"{counted(training.positions, 'position')} of {counted(training.games, 'game')}, "
+            f"{counted(training.parameters, 'parameter')}; "
+            f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
+        )
+        games = [f"{counted(training.games, 'fitted game')}", f"{counted(training.held_out_games, 'held-out game')}"]
+        grades = zip((before, held_before), training.recalibrated, (after, held_after), strict=True)
+        rows = [(name, *(f"{grade:.4f}" for grade in three)) for name, three in zip(games, grades, strict=True)]
+        header = ("", "prior", "prior recalibrated", "fitted")
+        yield Table(
+            "Geometric mean of the probability given to the result", header, rows[: 2 if training.held_out_games else 1]
+        )
+        if training.held_out_games and held_before < held_after <= training.recalibrated[1]:
+            yield "on held-out games the fit is better scaled than the prior, not better ordered"
+        error = training.errors.scale if training.errors is not None else math.nan
+        more = f" ± {error:.2g}" if math.isfinite(error) else ""
+        yield f"scale of the prior: {training.prior_scale:.4g}{more}; the fitted value has scale 1"
+        if training.errors is None:
+            yield "too many parameters for standard errors"
+        else:
+            surest = sorted(
+                (row for row in self._weights() if row["error"] > 0 and row["feature"] != "bias"),
+                key=lambda row: -abs(row["weight"] / row["error"]),
+            )[:_MOST_SHOWN]
+            yield Table.of(
+                "Weights that are known best: log odds a unit of the feature",
+                surest,
+                {
+                    **{name: lambda row, name=name: row[name] for name in ("feature", "part", "phase")},  # type: ignore[misc]
+                    "weight": lambda row: f"{row['weight']:+.4f}",
+                    "error": lambda row: f"{row['error']:.4f}",
+                },
+            )
+        yield from (f"note: {remark}" for remark in self.remarks)
+
+    def as_json(self) -> dict[str, Any]:
+        """Figures of the fit as ``glem fit likelihood --json`` prints them."""
+        training = self.training
+        assert training is not None
+        monitor = training.minimum.monitor
+        before, after, held_before, held_after = training.grades()
+        return {
+            "positions": training.positions,
+            "games": training.games,
+            "held_out_games": training.held_out_games,
+            "parameters": training.parameters,
+            "grade": {"before": before, "recalibrated": training.recalibrated[0], "after": after},
+            "held_out_grade": {"before": held_before, "recalibrated": training.recalibrated[1], "after": held_after},
+            "prior_scale": training.prior_scale,
+            "prior_scale_error": None if training.errors is None else training.errors.scale,
+            "converged": training.minimum.converged,
+            "reason": training.minimum.reason,
+            "iterations": monitor.iterations,
+            "best_iteration": monitor.best_iteration,
+            "weights": self._weights(),
+            "remarks": list(self.remarks),
+        }
+
+    def _weights(self) -> list[dict[str, Any]]:
+        """List the linear weights of value and drawishness with their errors."""
+        training = self.training
+        assert training is not None
+        found = []
+        evaluation, errors = training.evaluation, training.errors
+        names = evaluation.learning.phases.names
+        for part, linear, table in (
+            ("value", evaluation.value, None if errors is None else errors.value),
+            ("drawishness", evaluation.drawishness, None if errors is None else errors.draw),
+        ):
+            count = len(linear.linear)
+            for place, feature in enumerate((*linear.linear, None)):
+                name = "bias" if feature is None else evaluation.learning.features[feature].name
+                weights = linear.bias if feature is None else linear.linear_weights[:, place]
+                for phase, phase_name in enumerate(names):
+                    error = math.nan if table is None else float(table[phase, place - count - 1])
+                    own = {"part": part, "feature": name, "phase": phase_name}
+                    found.append({**own, "weight": float(weights[phase]), "error": error})
+        return found
