@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from attrs import define, evolve, field
 
@@ -62,31 +62,20 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "batch": (1,),
     "check_positions": (0,),
     "depth": (1,),
-    "drawishness_phases": ("each", "linear", "one"),
     "even_within": (0.0,),
     "exploration": (0.0, 1.0),
-    "gain": (0.0,),
     "games_per_file": (1,),
     "held_out": (0.0, 1.0),
     "iterations": (1,),
     "jobs": (1,),
-    "keep": (1,),
-    "l2": (0.0,),
     "lines": (1,),
-    "maximum_size": (1,),
-    "minimum_matches": (1,),
     "nodes": (1,),
     "opening_count": (1,),
     "opening_plies": (0,),
     "per_game": (1,),
-    "phases": (1,),
-    "sample": (100,),
     "seconds": (ABOVE_0,),
     "seed": (0,),
-    "smoothing": (0.0,),
     "test_size": (0.0, 1.0),
-    "value_phases": ("each", "linear", "one"),
-    "within": ("all", "patterns"),
     "workers": (1,),
 }
 """What arguments may be that mean the same in all functions here, as of :func:`~glem.core.errors.check_arguments`."""
@@ -385,23 +374,11 @@ def discover(
     positions: Positions,
     folder: Path_,
     *,
-    within: Literal["all", "patterns"] = "all",
-    groups: Sequence[str] = (),
-    sample: int = 200_000,
-    keep: int = 4_000,
-    minimum_matches: int | None = None,
-    maximum_size: int | None = None,
-    gain: float = 3.0,
-    sequential: bool = False,
-    patterns: str | None = None,
-    held_out: float = 0.1,
-    iterations: int = 60,
-    l2: float = 25.0,
-    smoothing: float = 0.25,
     seed: int = 0,
     provenance: Mapping[str, str] | None = None,
     jobs: int = _THREADS,
     progress: Progress = SILENT,
+    **settings: Any,
 ) -> DiscoveryResult:
     """Mine configurations, fit them and the game's patterns, and write a report, as ``glem discover`` does.
 
@@ -411,28 +388,6 @@ def discover(
         Scored positions with their games, or a table of them.
     folder
         Where the report and the evaluations go; the same call continues there after a kill.
-    within
-        Combine ``all`` features, or those of one of the ``patterns`` at a time.
-    groups
-        Feature groups to combine; the board's cells if none.
-    sample
-        Positions to mine.
-    keep
-        Symmetry classes of configurations to keep.
-    minimum_matches
-        Minimal match count; None for half a percent of the sample, 75 within patterns.
-    maximum_size
-        Most relations in a configuration; None for 4, no limit within patterns.
-    gain
-        Least gain over all generalizations, in standard errors.
-    sequential
-        Reject rare configurations by the sequential test: faster, inexact.
-    patterns
-        Name of a pattern set of the game, or a file; None for its first, ``none`` for none.
-    held_out
-        Share of games that only the errors in the report see.
-    iterations, l2, smoothing
-        As for :func:`fit`.
     seed
         Chooses games and sample.
     provenance
@@ -441,38 +396,25 @@ def discover(
         Threads; they change no result.
     progress
         Display.
+    settings
+        Those of :class:`~glem.core.discovery.plan.DiscoveryPlan`: ``glem.discover(p, "found", keep=2000, gain=2)``.
 
     Raises
     ------
     BadInputError
-        Too few positions or games, or the folder holds other work.
+        No such setting, too few positions or games, or the folder holds other work.
     """
-    from glem.core.discovery.candidates import MiningPlan
-    from glem.core.discovery.discovery import DiscoverySettings
     from glem.core.discovery.discovery import discover as discovering
-    from glem.core.fitting.least_squares import FitSettings
-    from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+    from glem.core.discovery.plan import DiscoveryPlan
     from glem.core.report.discovered import write_discovery
+    from glem.core.tasks.settings import made_of
 
-    settings = DiscoverySettings(
-        mining=MiningPlan(
-            groups=tuple(groups),
-            within=within,
-            minimum_matches=minimum_matches,
-            maximum_size=maximum_size,
-            sample=sample,
-            keep=keep,
-            least_gain=gain,
-            method="sequential" if sequential else "exact",
-        ),
-        fit=FitSettings(ConjugateGradient(iterations=iterations, patience=5), l2=l2, smoothing=smoothing),
-        pattern_set="" if patterns == "none" else patterns,
-        held_out=held_out,
-        seed=seed,
-    )
+    plan: DiscoveryPlan = made_of(DiscoveryPlan, settings)
     positions = Positions.of(positions)
     place, learning = Path(folder), load_learning(positions.game.name)
-    run = discovering(positions, learning, place, settings, provenance=provenance, jobs=jobs, progress=progress)
+    run = discovering(
+        positions, learning, place, plan.settings(seed), provenance=provenance, jobs=jobs, progress=progress
+    )
     with run as found:
         report = write_discovery(found, place)
         evaluations = {name: training.evaluation for name, training in found.trainings.items()}

@@ -9,7 +9,9 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, prints_json, tell
+from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
+from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError
 from glem.core.tasks.tables import Table
 
@@ -71,26 +73,12 @@ def _let_demo_be_small(context: click.Context, _option: click.Parameter, given: 
     callback=_let_demo_be_small,
 )
 @options.output("Folder for the results.", is_folder=True)
-@options.choice("--within", ["all", "patterns"], "Combine all features, or those of one pattern at a time.")
-@options.option("--groups", help="Feature groups to combine, with commas; the board's cells by default.")
-@options.count(
-    ("-n", "--minimum-matches"), None, "Minimal match count; 0.5 % of the sample, 75 within patterns, by default."
-)
-@options.count("--maximum-size", None, "Most relations; 4, no limit within patterns, by default.")
-@options.count("--sample", 200_000, "Positions to mine.", least=100)
-@options.count("--keep", 4_000, "Symmetry classes of configurations to keep.")
-@options.amount("--gain", 3.0, "Least gain over all generalizations, in standard errors.")
-@options.flag("--sequential", "Reject rare configurations by the sequential test: faster, inexact.")
-@options.patterns()
-@options.held_out(0.1, ", which only the errors in the report see", least=0.001)
-@options.iterations(60)
-@options.l2()
-@options.smoothing
+@described(DiscoveryPlan)
 @options.seed
 @options.jobs
 @options.own_features
 @options.as_json
-def command(files: options.GameFiles, demo: bool, output: str, groups: str | None, seed: int, **how: Any) -> None:
+def command(files: options.GameFiles, demo: bool, output: str, seed: int, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.
 
     POSITIONS are a Parquet file of "glem positions", or another file of positions with scores or results.
@@ -112,7 +100,6 @@ def command(files: options.GameFiles, demo: bool, output: str, groups: str | Non
     found = discover(
         positions,
         folder,
-        groups=groups.split(",") if groups else (),
         provenance=None if demo else {FITTED_FILES: fitted_files_text(files.paths)},
         seed=seed,
         progress=progress,
