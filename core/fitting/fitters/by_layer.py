@@ -67,10 +67,11 @@ class Network(Fitter):
         if self.prior != named.NO_EVALUATION:
             before = value_part(named.load_prior(self.prior, learning.game))
             learning, told["prior"] = before.learning, self.prior
+        how: dict[str, Any] = asdict(self) | {"prior": before}
         layer = fit_network(
             parts_of(data),
             learning,
-            **asdict(self) | {"prior": before},
+            **how,
             seed=run.seed,
             work=run.work({"work": "fit", **told}),
             provenance=told,

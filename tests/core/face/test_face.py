@@ -437,8 +437,8 @@ def test_what_takes_a_set_takes_a_table(positions: glem.Positions, kind: str, tm
         with pytest.raises(BadInputError, match="does not tell the game of its positions; name it"):
             glem.fit(table, iterations=1, jobs=1)
         table = glem.Positions.of(table, "othello")
-    fitted = glem.fit(table, iterations=1, jobs=1).evaluation
-    np.testing.assert_array_equal(fitted.bias, glem.fit(few, iterations=1, jobs=1).evaluation.bias)
+    fits = [value_part(glem.fit(given, iterations=1, jobs=1).evaluation) for given in (table, few)]
+    np.testing.assert_array_equal(fits[0].bias, fits[1].bias)
     glem.write_positions(tmp_path / "few.parquet", table)
     assert len(glem.read_positions(tmp_path / "few.parquet")) == 400
     assert [len(part) for part in glem.train_test_split(table)] == [len(part) for part in glem.train_test_split(few)]

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import glem
 from glem.core.discovery.game_positions import read_game_positions
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, GlemWarning
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_evaluation
-from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.fitting.likelihood import (
     LikelihoodSettings,
     LikelihoodTraining,
@@ -180,3 +181,15 @@ def test_the_command_fits_and_writes(terminal: Terminal, file: Path, tmp_path: P
     assert (after.drawishness.bias != evaluation.drawishness.bias).any()
     assert after.provenance["positions"].endswith("settled")
     assert "--prior" in terminal(*common, "--settle", status=2)
+
+
+def test_the_old_function_works_with_a_notice(file: Path) -> None:
+    with pytest.warns(GlemWarning, match='fit\\(files, "likelihood", game=game\\) now'):
+        old = glem.tune(LEARNING.game, file, rule="all", quiet=False, iterations=3, jobs=1)
+    new = glem.fit(file, "likelihood", select="all", quiet_positions=False, iterations=3, jobs=1)
+    np.testing.assert_array_equal(old.value.linear_weights, value_part(new.evaluation).linear_weights)
+    assert "log odds" in str(new)
+    with pytest.raises(BadInputError, match="learns from files of games"):
+        glem.fit(LEARNING.sample().head(9), "likelihood")  # type: ignore[misc]
+    with pytest.raises(BadInputError, match="leave out format and skip_bad"):
+        glem.fit(file, skip_bad=True)

@@ -10,10 +10,12 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.evaluation import network as layers_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.result_distribution import result_distribution
+from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
 from glem.core.fitting.discriminants.by_phase import parts_of
@@ -33,6 +35,12 @@ from tests.core.evaluation.linear_evaluations import random_network
 from tests.core.labelling.labelling_examples import some_positions
 from tests.oracles.chess_boards import random_game
 from tests.oracles.grading import mean_log_likelihood
+
+
+def network_of(evaluation: LinearEvaluation | ResultEvaluation) -> layers_of.Network:
+    network = value_part(evaluation).network
+    assert network is not None
+    return network
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +153,7 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
         assert course is not None
         np.testing.assert_allclose(course["training"][0] ** 2, before, rtol=1e-4)
     fits = [fit(positions, "network", prior_share=share, prior=path, hidden=8, passes=3) for share in (0, 0.25, 1)]
-    shares = [each.evaluation for each in fits]
-    layers = [each.network.arrays for each in (first, *shares)]
+    layers = [network_of(each).arrays for each in (first, *(each.evaluation for each in fits))]
     for began, whole, mixed, kept in zip(*layers, strict=True):
         np.testing.assert_allclose(kept, began, atol=1e-6)
         np.testing.assert_allclose(mixed, 0.25 * began + 0.75 * whole, atol=1e-5)
@@ -154,11 +161,9 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     assert course is not None
     assert course["validation"][-1] == pytest.approx(course["validation"][0])
     grown = [
-        fit(positions, "network", prior_share=share, prior=path, hidden=11, passes=3).evaluation.network
+        network_of(fit(positions, "network", prior_share=share, prior=path, hidden=11, passes=3).evaluation)
         for share in (0, 0.25)
     ]
-    assert grown[0] is not None
-    assert grown[1] is not None
     np.testing.assert_array_equal(grown[1].weights[:, 8:], grown[0].weights[:, 8:])
     further = [layer.output.reshape(-1, 2, 11)[..., 8:] for layer in grown if layer is not None]
     np.testing.assert_allclose(further[1], 0.75 * further[0], atol=1e-6)

@@ -9,6 +9,7 @@ from attrs import evolve
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting.discriminants import by_phase
 from glem.core.fitting.discriminants.by_phase import (
@@ -111,11 +112,12 @@ def test_files_of_positions_give_what_positions_in_memory_give(
     for file, chosen in zip(files, (half, ~half), strict=True):
         write_positions(file, positions.select(chosen))
     how: dict[str, Any] = {"fitter": "quadratic", "baseline": "mobility", "patterns": "logistello-1995"}
-    streamed, whole = fit(files, **how).evaluation, fit(positions, **how).evaluation
+    streamed, whole = (value_part(fit(given, **how).evaluation) for given in (files, positions))
     for one, other in zip(streamed.parts()[1].values(), whole.parts()[1].values(), strict=True):
         np.testing.assert_array_equal(one, other)
     assert streamed.provenance["positions"].startswith("40,000 from ")
-    found, other = (fit(given, held_out=0, iterations=2, patterns="none").evaluation for given in (files, positions))
+    more: dict[str, Any] = {"held_out": 0, "iterations": 2, "patterns": "none"}
+    found, other = (value_part(fit(given, **more).evaluation) for given in (files, positions))
     np.testing.assert_allclose(found.weights, other.weights)
 
 
