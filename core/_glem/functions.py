@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
     from glem.core.tasks.tasks import Workers
-    from glem.core.tournament.openings import Opening
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
     from glem.core.tuning.fitting import TermSettings, TermsFit
@@ -70,7 +69,6 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "jobs": (1,),
     "lines": (1,),
     "nodes": (1,),
-    "opening_count": (1,),
     "opening_plies": (0,),
     "per_game": (1,),
     "seconds": (ABOVE_0,),
@@ -934,10 +932,6 @@ def tune_options(
     rule: str | SelectionRule = "every:7",
     held_out: float = 0.1,
     check_positions: int = 2000,
-    openings: Path_ | None = None,
-    opening_format: str | None = None,
-    opening_plies: int | None = None,
-    opening_count: int | None = None,
     adjudicate: int = 0,
     seed: int = 0,
     format: str | None = None,  # noqa: A002 # the word of the command line
@@ -945,6 +939,7 @@ def tune_options(
     workers: Workers | None = None,
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
+    **openings: Any,
 ) -> OptionsTuning:
     """Tune options of an external engine by SPSA, as ``glem tune-options`` does; the same call continues after a kill.
 
@@ -971,8 +966,6 @@ def tune_options(
         Share of the games that tuning does not see, and that tell what was gained.
     check_positions
         Positions of these, at most, drawn at random.
-    openings, opening_format, opening_plies, opening_count
-        As of :func:`tournament`; each pair of games draws one.
     adjudicate
         Moves left from which on a solver ends games; 0 for never.
     seed
@@ -987,6 +980,8 @@ def tune_options(
         Display.
     tell
         As of :func:`tournament`.
+    openings
+        Settings of :class:`~glem.core.tournament.opening_settings.OpeningSettings`; each pair of games draws one.
 
     Raises
     ------
@@ -999,8 +994,10 @@ def tune_options(
     from glem.core.players.spec import parse_player
     from glem.core.positions.selection.reading import reading_remarks
     from glem.core.report.value_paths import write_value_paths
+    from glem.core.tasks.settings import made_of
     from glem.core.tasks.tasks import kept_workers
     from glem.core.tournament.games import Adjudication
+    from glem.core.tournament.opening_settings import OpeningSettings
     from glem.core.tuning.engine_options import parameters_of, read_lines
     from glem.core.tuning.option_comparisons import ByGrade, ByMatch
     from glem.core.tuning.option_tuning import PATHS
@@ -1014,6 +1011,7 @@ def tune_options(
         owner, parse_player(player), lines if parameter_file is None else [*lines, *read_lines(parameter_file)]
     )
     spec = spec.resolved(owner)
+    opening_settings: OpeningSettings = made_of(OpeningSettings, openings)
     schedule = Schedule(iterations, batch or (100 if paths else 16), seed)
     summaries: list[FileSummary] = []
     outside: Positions | None = None
@@ -1043,7 +1041,7 @@ def tune_options(
             outside = whole.select(np.random.default_rng(seed).permutation(rows)[:check_positions])
             comparing = ByGrade(owner, spec, chosen, whole.select(~mask), where)
         else:
-            begun = _openings(owner, openings, opening_format, opening_plies, opening_count, seed, tell)
+            begun = opening_settings.chosen(owner, seed, tell)
             comparing = ByMatch(owner, spec, chosen, begun, Adjudication(solve_from=adjudicate), where)
         found = tune_by(owner, spec, chosen, schedule, comparing, folder, held_out=outside, progress=progress)
     found = evolve(found, notes=(*found.notes, *reading_remarks(summaries)))
@@ -1199,13 +1197,6 @@ def tournament(
     players: Sequence[str],
     *,
     limit: str | None = None,
-    openings: Path_ | None = None,
-    opening_format: str | None = None,
-    opening_plies: int | None = None,
-    opening_count: int | None = None,
-    judge: str | None = None,
-    even_within: float = 0.4,
-    save_openings: Path_ | None = None,
     adjudicate: int = 0,
     forfeit: bool = False,
     sprt: Sprt | None = None,
@@ -1215,6 +1206,7 @@ def tournament(
     workers: Workers | None = None,
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
+    **openings: Any,
 ) -> TournamentResult:
     """Play every player against every other one, from every opening twice, as ``glem match`` does.
 
@@ -1226,15 +1218,6 @@ def tournament(
         Texts as those of :func:`match`.
     limit
         Limit of searching players that name none: ``depth=6``, ``nodes=9999``, ``seconds=1``.
-    openings, opening_format
-        ``random:PLIES``, ``random:LEAST-MOST``, ``all:PLIES``, or a file of games or positions, and its format if that
-        does not show; None for random openings of ``opening_plies``.
-    opening_plies, opening_count
-        Length and number of openings; None for 8 and 100 random ones, and for what the file has.
-    judge, even_within
-        Take only random openings that are near-even for this player: up to this value.
-    save_openings
-        File to write the openings to.
     adjudicate
         Moves left from which on a solver ends games; 0 for never.
     forfeit
@@ -1253,6 +1236,9 @@ def tournament(
         Display.
     tell
         Called with one sentence where bad openings of a file were left out; None raises instead.
+    openings
+        Settings of :class:`~glem.core.tournament.opening_settings.JudgedOpenings`: ``openings="random:8"`` or a file,
+        ``opening_count=50``, ``judge="default,depth=6"`` and so on.
 
     Raises
     ------
@@ -1261,9 +1247,10 @@ def tournament(
     """
     from glem.core.players.spec import parse_limits, parse_player
     from glem.core.positions.writing import check_format_holds, format_to_write, write_games
+    from glem.core.tasks.settings import made_of
     from glem.core.tournament import tournament as whole
     from glem.core.tournament.games import Adjudication
-    from glem.core.tournament.opening_choice import OpeningJudge
+    from glem.core.tournament.opening_settings import JudgedOpenings
     from glem.core.tournament.openings import write_openings
     from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
@@ -1274,27 +1261,13 @@ def tournament(
         if record is None:
             raise BadInputError("transcripts are written from the record; name one with -o")
         format_to_write(owner, transcripts)
-    if judge is not None and openings is not None and not os.fspath(openings).startswith("random:"):
-        raise BadInputError(
-            f"--judge chooses among random openings, --openings {openings} names others; give one of them"
-        )
-    chosen = _openings(
-        owner,
-        openings,
-        opening_format,
-        opening_plies,
-        opening_count,
-        seed,
-        tell,
-        judge=None if judge is None else OpeningJudge(parse_player(judge, limits=limits), even_within),
-        record=None if record is None or judge is None else f"{os.fspath(record)}.openings",
-        workers=workers,
-        progress=progress,
-    )
+    settings: JudgedOpenings = made_of(JudgedOpenings, openings)
+    kept = None if record is None else os.fspath(record)
+    chosen = settings.judged(owner, seed, tell, limits=limits, record=kept, workers=workers, progress=progress)
     if transcripts is not None:
         check_format_holds(owner, transcripts, records_of_openings(owner, chosen))
-    if save_openings is not None:
-        write_openings(owner, chosen, save_openings)
+    if settings.save_openings is not None:
+        write_openings(owner, chosen, settings.save_openings)
     adjudication = Adjudication(solve_from=adjudicate, time_forfeit=forfeit)
     planned = whole.Tournament(owner, specs, tuple(chosen), adjudication, sprt)
     result = whole.run_tournament(planned, record, workers=workers, progress=progress)
@@ -1302,28 +1275,3 @@ def tournament(
         games = sorted(whole.read_games(record)[2], key=lambda played: played.number)
         write_games(owner, transcripts, records_of_games(owner, games))
     return result
-
-
-def _openings(
-    game: Game,
-    named: Path_ | None,
-    file_format: str | None,
-    plies: int | None,
-    count: int | None,
-    seed: int,
-    tell: Callable[[str], None] | None,
-    **choice: Any,
-) -> list[Opening]:
-    """Give the openings of a file or a plan, by default random ones, of which ``choice`` tells more."""
-    from glem.core.tournament.opening_choice import ALL, RANDOM, OpeningPlan, planned_openings
-    from glem.core.tournament.openings import read_openings
-
-    text = f"{RANDOM}:{8 if plies is None else plies}" if named is None else os.fspath(named)
-    kind = text.partition(":")[0]
-    if kind not in {RANDOM, ALL}:
-        return read_openings(game, text, format=file_format, plies=plies, count=count, seed=seed, tell=tell)
-    if named is not None and (plies is not None or file_format is not None):
-        raise BadInputError(
-            f"--openings {text} says how long they are and reads no file: leave other lengths and formats out"
-        )
-    return planned_openings(game, OpeningPlan.parse(text), count=count, seed=seed, **choice)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell_note
+from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted, rating_text
 from glem.core.tasks.tables import Table
+from glem.core.tournament.opening_settings import JudgedOpenings
 
 if TYPE_CHECKING:
     from glem.core.tournament.sprt import Sprt
@@ -29,15 +31,6 @@ def _sprt(sprt: str | None, sprt_model: str, alpha: float, beta: float) -> Sprt 
     return Sprt(elo0, elo1, alpha=alpha, beta=beta, model=sprt_model)
 
 
-openings = options.together(
-    options.option(
-        "--openings", metavar="PLAN|FILE", help="random:PLIES, random:LEAST-MOST, all:PLIES, or a file; else random:8."
-    ),
-    options.option("--opening-format", metavar="NAME", help="Format of that file, if the file does not tell."),
-    options.count("--opening-plies", None, "Plies; 8 for random ones.", least=0, most=1000, metavar="N"),
-    options.count("--opening-count", None, "How many; 100 for random ones.", most=1_000_000, metavar="N"),
-)
-"""Options of commands that play matches: what games begin with."""
 adjudicate = options.count("--adjudicate", 0, "End games by solver, N moves left.", least=0, most=100, metavar="N")
 
 
@@ -57,12 +50,9 @@ _BARE_PLAYERS = ("default", "strongest", "none", "greedy", "random")
     metavar="LIMIT",
     help="Limit of searching players that name none, needed for these: depth=6, nodes=9999, seconds=1.",
 )
-@openings
-@options.option("--judge", metavar="PLAYER", help="Take only random openings that are near-even for this player.")
-@options.even_within("Greatest value of a near-even opening.", 0.4)
+@described(JudgedOpenings)
 @adjudicate
 @options.flag("--forfeit", "A player whose clock runs out loses; else overruns are counted.")
-@options.file("--save-openings", "Write the openings, for --openings.")
 @options.file(
     "--transcripts",
     "Write the games of the record, which -o names, as its name tells: .pgn, .ggf, .games, .txt, ...",

@@ -12,11 +12,13 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell_note
-from glem.core.cli.match import adjudicate, openings
+from glem.core.cli.match import adjudicate
+from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
+from glem.core.tournament.opening_settings import OpeningSettings
 
 if TYPE_CHECKING:
     from glem.core.tuning.option_tuning import OptionsTuning
@@ -48,7 +50,7 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
 @options.selection("every:7")
 @options.held_out(0.1, ", which tell what was gained")
 @options.count("--check-positions", 2000, "Positions of the held-out games for this, at most.")
-@openings
+@described(OpeningSettings)
 @adjudicate
 @options.file_format
 @options.skip_bad
