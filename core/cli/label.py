@@ -144,7 +144,13 @@ def _given_positions(
         raise BadInputError(f"{scored[0]} holds positions, other files hold games; label them one after the other")
     if scored:
         sets = (attrs.evolve(read_positions(file), label_kind="given") for file in scored)
-        return Positions.concatenate(list(sets)).merge_duplicates()
+        found = Positions.concatenate(list(sets))
+        if plies is not None:
+            found = found.select((found.ply >= plies[0]) & (found.ply <= plies[1]))
+        found = found if per_game is None else found.some_of_each_game(per_game, seed)
+        if len(found) == 0:
+            raise BadInputError("no position of the files has these plies")
+        return found.merge_duplicates()
     game, selection = files.game(), Selection(plies=plies, per_game=per_game)
     records = read_all_records(game, files.paths, format=files.format, skip_bad=files.skip_bad, keep_replay=True)
     given = positions_of_records(game, records, selection=selection, seed=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,10 +15,10 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import position_at
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations, generic_operation
-from glem.core.errors import BadInputError, PluginError
+from glem.core.errors import BadInputError, GlemWarning, PluginError
 from glem.core.features.evaluators import Evaluator
 from glem.core.features.features import AtomicFeatures, FeatureSource
-from glem.core.features.own import load_features, source_of, try_out, used_of
+from glem.core.features.own import load_features, source_of, try_out, used, used_of
 from glem.core.game.declarations import explained, kind_problems, phases_problems, refuse
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import LEARNING_FAMILIES_GROUP, family_of, load_member
@@ -391,6 +392,8 @@ def load_learning(name: str, feature_set: str = "", sources: tuple[FeatureSource
         learning = sets[feature_set]()
     elif sources is None:
         sources = used_of(name)
+        for source in () if sources else used():
+            warnings.warn(f"{source.name}: has no features of {name}", GlemWarning, stacklevel=2)
     return with_sources(learning, sources) if sources else learning
 
 

@@ -484,6 +484,15 @@ class Positions:
         theirs = position_keys(other.game, other.positions, symmetries=symmetries)
         return self.select(~np.isin(mine, theirs))
 
+    def some_of_each_game(self, count: int, seed: int = 0) -> Positions:
+        """Draw at most so many positions of each game; those whose game is unknown all stay."""
+        order = np.random.default_rng(seed).permutation(len(self))
+        record = self.record[order]
+        by_game = np.argsort(record, kind="stable")
+        sorted_record = record[by_game]
+        rank = np.arange(len(self)) - np.searchsorted(sorted_record, sorted_record)
+        return self.select(np.sort(order[by_game[(rank < count) | (sorted_record < 0)]]))
+
     def merge_duplicates(self, symmetries: bool = True, *, keep_spread: bool = False) -> Positions:
         """Merge equal positions into the first of them.
 

@@ -201,6 +201,12 @@ def test_a_changed_file_ends_only_work_that_uses_it(file: Path) -> None:
         use(before)
 
 
+def test_a_file_without_features_of_the_game_is_warned_of(terminal: Terminal, file: Path) -> None:
+    file.write_text(SOURCE.replace('"connect_four"', '"othello"'))
+    terminal("search", "connect_four", "--evaluation", "default", "--depth", 2, "--features", file)
+    assert f"glem: warning: {file}: has no features of connect_four" in terminal.error
+
+
 def test_commands_take_them_to_every_process(
     terminal: Terminal, othello_learning: Learning, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

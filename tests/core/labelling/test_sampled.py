@@ -275,3 +275,26 @@ def test_command_labels_games_and_positions(terminal: Terminal, mobility: str, t
     assert not Path(f"{target}.work").exists()
     terminal("label", target, "-o", again, *common, "--json")
     assert len(read_positions(again)) > len(read_positions(target).merge_duplicates())
+    # What selects positions of games selects those of position files too.
+    given = read_positions(target)
+    few = ("label", target, "-o", again, *common, "--no-successors", "--plies", "10-20", "--per-game", 2)
+    terminal(*few)
+    drawn = read_positions(again)
+    assert set(np.unique(drawn.ply)) <= set(range(10, 21))
+    assert 0 < len(drawn) <= 2 * len(np.unique(given.record))
+    assert "no position of the files has these plies" in terminal.fails(*few[:-4], "--plies", "900-901")
+
+
+def test_some_positions_of_each_game_are_drawn() -> None:
+    record = np.array([0, 1, 0, 1, -1, 0, -1, 2], np.int32)
+    positions = Positions(
+        OTHELLO,
+        OTHELLO.columns_of([OTHELLO.initial_position] * 8),
+        np.arange(8, dtype=np.float32),
+        record=record,
+    )
+    drawn = positions.some_of_each_game(2, seed=3)
+    assert np.bincount(drawn.record[drawn.record >= 0]).tolist() == [2, 2, 1]
+    assert (drawn.record < 0).sum() == 2
+    assert (np.diff(drawn.label) > 0).all()
+    assert len({tuple(positions.some_of_each_game(1, seed).label) for seed in range(20)}) > 1
