@@ -201,6 +201,7 @@ def test_a_changed_file_ends_only_work_that_uses_it(file: Path) -> None:
         use(before)
 
 
+@pytest.mark.filterwarnings("always::glem.core.errors.GlemWarning")
 def test_a_file_without_features_of_the_game_is_warned_of(terminal: Terminal, file: Path) -> None:
     file.write_text(SOURCE.replace('"connect_four"', '"othello"'))
     terminal("search", "connect_four", "--evaluation", "default", "--depth", 2, "--features", file)
