@@ -54,6 +54,7 @@ _TASKS = {
 """Commands by what people do with them, and what ``glem --help`` says of each."""
 
 _SEE_ALSO = {
+    "fit likelihood": "fits an evaluation and its drawishness to the results of games",
     "discover patterns": "finds patterns alone, for `glem fit`",
     "games new": "writes a package for a game of your own",
     "grade calibrate": "fits what the values of an evaluation mean for results, for `glem engine --calibration`",

@@ -34,7 +34,7 @@ class _Fit(options.Command):
 
     def chosen(self, words: list[str]) -> click.Command:
         """Make the command of the fitter that the first word names; this one where it names none."""
-        if words[:1] == [_LIKELIHOOD]:
+        if words[:1] == [_LIKELIHOOD]:  # by an old name: else the group of commands has found it
             from glem.core.cli.fit_likelihood import command
 
             return command

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from glem.core.cli import options
-from glem.core.cli.display import add_verbosity, display_progress, print_result
+from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.fit_terms import OF_BOTH, OF_TERMS, fit_own, refuse_unused
 from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
@@ -75,6 +75,3 @@ def command(files: options.GameFiles, output: str, terms: str | None, seed: int,
         progress=display_progress(),
     )
     print_result({"output": output, **found.as_json()}, (*found.lines(), f"wrote {output}"))
-
-
-add_verbosity(command)

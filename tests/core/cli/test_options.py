@@ -9,7 +9,6 @@ import click
 import pytest
 
 from glem.core.cli import RENAMED_COMMANDS, command_group, options
-from glem.core.cli.fit_likelihood import command as fit_likelihood
 from glem.core.cli.options.making import MOST_OPTIONS
 from tests.core.cli.terminal import Terminal
 
@@ -57,8 +56,6 @@ def leaves(
             yield from leaves(command, context)
         else:
             yield context, command
-            if name == "fit":
-                yield context, fit_likelihood
 
 
 COMMANDS = [
