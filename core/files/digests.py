@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,18 @@ def arrays_digest(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
 def file_digest(path: str | os.PathLike[str]) -> str:
     """Digest of the bytes of a file: 32 hexadecimal digits (BLAKE2b).
 
+    A file that has not been written to since is not read again.
+
     Raises
     ------
     OSError
         The file cannot be read.
     """
+    found = Path(path).stat()
+    return _file_digest(os.path.abspath(path), found.st_size, found.st_mtime_ns, found.st_ino)  # noqa: PTH100
+
+
+@lru_cache(1 << 12)
+def _file_digest(path: str, *_state: int) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()

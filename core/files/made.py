@@ -15,7 +15,7 @@ from attrs import define
 from glem.core.errors import __version__
 from glem.core.files.digests import file_digest
 
-_MOST_FILES = 1000
+_MOST_FILES, _MOST_BYTES = 1000, 1 << 30
 _OUTPUT = "--output"
 
 
@@ -39,10 +39,15 @@ class Making:
 
     @cached_property
     def _inputs(self) -> dict[str, str]:
-        """Digests of the files that the command line names, as it names them."""
+        """Digests of the files that the command line names, as it names them; of very large ones their sizes."""
         texts = [*self.arguments, *(value for _, values in self.options for value in values)]
         named = dict.fromkeys(piece for text in texts for piece in (text, *re.split("[,=]", text)))
-        return {name: file_digest(name) for name in [*filter(_is_file, named)][:_MOST_FILES]}
+        found, left = dict[str, str](), _MOST_BYTES
+        for name in [*filter(_is_file, named)][:_MOST_FILES]:
+            size = Path(name).stat().st_size
+            left -= size
+            found[name] = file_digest(name) if left >= 0 else f"{size} bytes"
+        return found
 
     def of(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Describe how a file is made; the option that names it is left out, so that its name changes no byte of it.
