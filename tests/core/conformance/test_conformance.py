@@ -623,7 +623,12 @@ def test_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.repeats  # the parts: check_plugin is called with games of a moment in test_conformance
 def test_the_command_runs_all_parts_or_one(terminal: Terminal):
     found = terminal.json("check", "connect_four", "--games", 2)
-    parts = ["Connect Four", "learning of Connect Four", "evaluation of Connect Four", "fitter ConjugateGradient"]
+    parts = [
+        "Connect Four",
+        "learning of Connect Four",
+        "evaluation of Connect Four",
+        "fitter least-squares on Connect Four",
+    ]
     assert list(dict.fromkeys(check["subject"] for check in found["checks"])) == parts
     one = terminal("check", "connect_four", "--games", 2, "--only", "fitter", "--seed", 3)
-    assert one.startswith("fitter ConjugateGradient: no broken promise found\n  ok   manners (")
+    assert one.startswith("fitter least-squares on Connect Four: no broken promise found\n  ok   play (")
