@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from attrs import define, evolve, field
 
-from glem.core.errors import ABOVE_0, BadInputError, GlemWarning, check_arguments
+from glem.core.errors import ABOVE_0, BadInputError, GlemWarning, check_arguments, check_regular
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
@@ -282,7 +282,7 @@ def fit(
     else:
         if format is not None or skip_bad:
             raise BadInputError(f"{chosen.name} reads positions in Parquet: leave out format and skip_bad")
-        source = PositionFiles.of(given) if are_files else Positions.of(given)
+        source = PositionFiles.of(given) if are_files else Positions.of(given, game)
         if not len(source):
             raise BadInputError("there are no positions to fit")
         owner = source.game
@@ -320,6 +320,9 @@ def _games(paths: Sequence[Path_], game: Game | str | None, form: str | None, sk
     if not paths:
         raise BadInputError("this fitter learns from files of games: give their paths")
     if game is None:
+        check_regular(paths[0])
+        if not Path(paths[0]).is_file():
+            raise BadInputError(f"{os.fspath(paths[0])}: no such file")
         if not is_position_file(paths[0]):
             raise BadInputError(f"{os.fspath(paths[0])}: does not name its game; give game=")
         game = read_header(paths[0]).game

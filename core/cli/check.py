@@ -17,9 +17,7 @@ from glem.core.cli.display import display_progress, print_result
     multiple=True,
     help="Run this part alone; may be repeated.",
 )
-@options.option(
-    "--fitter", "fitters", multiple=True, metavar="NAME", help="Check this fitter, not the game; FILE.py:CLASS."
-)
+@options.option("--fitter", "fitters", multiple=True, metavar="NAME", help="Check a fitter, not the game.")
 @options.option("--measure", "measures", multiple=True, metavar="NAME", help="Check a measure, not the game.")
 @options.count("--games", 40, "Random games to play.")
 @options.seed

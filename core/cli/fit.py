@@ -55,16 +55,16 @@ def _without_method(words: list[str]) -> list[str]:
     return words
 
 
-def _command_of(kind: type[Fitter], name: str) -> options.Command:
-    """Make the command of a fitter."""
+def _command_of(kind: type[Fitter], name: str, *examples: str, about: str = "", fitter: str = "") -> options.Command:
+    """Make the command of a fitter, or of all, whose help says more and where a fitter may be named."""
 
     @options.command(
         name,
-        f"fit {name} positions.parquet -o model.npz",
-        cls=_Fit if name == "fit" else options.Command,
-        help=f"{text_of(kind)}\n{_LATER}",
+        *(examples or (f"fit {name} positions.parquet -o model.npz",)),
+        cls=_Fit if fitter else options.Command,
+        help=f"{about}{text_of(kind)}\n{_LATER}",
     )
-    @options.argument("files", nargs=-1, required=True, metavar="POSITIONS...", type=options.INPUT)
+    @options.argument("files", nargs=-1, required=True, metavar=f"{fitter}POSITIONS...", type=options.INPUT)
     @options.evaluation_output
     @described(kind)
     @options.seed
@@ -89,20 +89,13 @@ def _command_of(kind: type[Fitter], name: str) -> options.Command:
 
 def _whole() -> options.Command:
     """Make the command for all fitters: its options are those of the one that is used where none is named."""
-    made = _command_of(LeastSquares, "fit")
-    names = ", ".join(fitter_names())
-    made.help = (
+    about = (
         "Fit an evaluation to POSITIONS (Parquet), by the fitter whose name stands before them, each with its own "
-        f"options (glem fit NAME --help): {names}; or by one of yours, FILE.py:CLASS. Without a name it is "
-        f"least-squares, whose options these are.\n\n{made.help}"
+        f"options (glem fit NAME --help): {', '.join(fitter_names())}; or by one of yours, FILE.py:CLASS. Without a "
+        "name it is least-squares, whose options these are.\n\n"
     )
-    made.params[0].metavar = "[FITTER] POSITIONS..."
-    made.examples = (
-        "fit positions.parquet -o model.npz",
-        "fit network positions.parquet --hidden 64 -o layer.npz",
-    )
-    made.epilog = "\n".join(["\b", "Examples:", *(f"  glem {example}" for example in made.examples)])
-    return made
+    examples = "fit positions.parquet -o model.npz", "fit network positions.parquet --hidden 64 -o layer.npz"
+    return _command_of(LeastSquares, "fit", *examples, about=about, fitter="[FITTER] ")
 
 
 command = _whole()

@@ -76,16 +76,18 @@ def load_value(name: str | os.PathLike[str], game: Game | None = None) -> Linear
     return value_part(load_evaluation(name, game))
 
 
-def load_prior(name: str | os.PathLike[str], game: Game) -> LinearEvaluation | ResultEvaluation:
+def load_prior(name: str | os.PathLike[str], game: Game) -> LinearEvaluation | ResultEvaluation | None:
     """Load what a fit begins with: as :func:`load_evaluation`, with the features that this process adds to the game's.
 
-    Those of them that are linear have weights of 0, beside a hidden layer none.
+    Those of them that are linear have weights of 0, beside a hidden layer none. Of :data:`NO_EVALUATION` there is None.
 
     Raises
     ------
     BadInputError
         As of :func:`load_evaluation`; or the process adds its features in another order than the evaluation.
     """
+    if name == NO_EVALUATION:
+        return None
     evaluation = load_evaluation(name, game)
     before, now = evaluation.learning, used_of(game.name)
     count = len(before.features.sources)

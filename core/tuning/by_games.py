@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from attrs import define
+from attrs import define, field
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.fitters.fitter import Fit, Fitter, Run
@@ -105,7 +105,8 @@ class Likelihood(Fitter):
 
         if not isinstance(data, Games):
             raise BadInputError("likelihood learns from files of games, not from scored positions")
-        if self.settle and self.prior == named.NO_EVALUATION:
+        before = named.load_prior(self.prior, learning.game)
+        if self.settle and before is None:
             raise BadInputError("exchanges are played out by the prior: name one with --prior")
         rule = SelectionRule.parse(self.select, skip_moves=self.skip_moves, skip_end=self.skip_end, seed=run.seed)
         settings = LikelihoodSettings(
@@ -118,14 +119,12 @@ class Likelihood(Fitter):
             window=self.even_within,
         )
         has_patterns = self.patterns not in (None, "none")
-        before = None if self.prior == named.NO_EVALUATION else named.load_prior(self.prior, learning.game)
         begin = without_knowledge(learning) if before is None else prior_of(before)
+        earlier = "" if before is None else before.provenance.get(FITTED_FILES, "")
         told = {
             "fitted to": f"results of the games in {', '.join(distinct_names(data.paths))}"[:2000],
             "positions": f"{rule}{', settled' if self.settle else ', quiet ones' if self.quiet_positions else ''}",
-            FITTED_FILES: fitted_files_text(
-                data.paths, "" if before is None else before.provenance.get(FITTED_FILES, "")
-            ),
+            FITTED_FILES: fitted_files_text(data.paths, earlier),
             "prior": self.prior,
             "settings": repr(settings),
             "validation": f"{self.held_out:g} of the games, seed {run.seed}",
@@ -174,13 +173,12 @@ class LikelihoodFit(Fit):
         On the files.
     """
 
-    training: LikelihoodTraining | None = None
+    training: LikelihoodTraining = field(kw_only=True)
     remarks: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str | Table]:
         """Say how the fit went: grades before and after, the scale, the surest weights."""
         training = self.training
-        assert training is not None
         before, after, held_before, held_after = training.grades()
         minimum = training.minimum
         yield (
@@ -221,7 +219,6 @@ class LikelihoodFit(Fit):
     def as_json(self) -> dict[str, Any]:
         """Figures of the fit as ``glem fit likelihood --json`` prints them."""
         training = self.training
-        assert training is not None
         monitor = training.minimum.monitor
         before, after, held_before, held_after = training.grades()
         return {
@@ -244,7 +241,6 @@ class LikelihoodFit(Fit):
     def _weights(self) -> list[dict[str, Any]]:
         """List the linear weights of value and drawishness with their errors."""
         training = self.training
-        assert training is not None
         found = []
         evaluation, errors = training.evaluation, training.errors
         names = evaluation.learning.phases.names

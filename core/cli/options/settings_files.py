@@ -76,13 +76,10 @@ def _words(path: str, key: str, value: Any, option: click.Option) -> Iterator[st
         yield from (option.opts if value else option.secondary_opts)[-1:]
         return
     values = value if isinstance(value, list) else [value]
-    if option.nargs > 1:
-        yield from (option.opts[-1], *(_text(path, key, each) for each in values))
-        return
     if len(values) > 1 and not option.multiple:
         raise BadInputError(f"{path}: {key}: expected one value, got {value!r}")
     for each in values:
-        yield f"{option.opts[-1]}={_text(path, key, each)}" if option.opts[-1].startswith("--") else option.opts[-1]
+        yield from (option.opts[-1], _text(path, key, each))
 
 
 def _text(path: str, key: str, value: Any) -> str:

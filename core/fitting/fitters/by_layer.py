@@ -63,9 +63,9 @@ class Network(Fitter):
             "validation": f"{self.held_out:g} of the games, seed {run.seed}",
             **run.files,
         }
-        before = None
-        if self.prior != named.NO_EVALUATION:
-            before = value_part(named.load_prior(self.prior, learning.game))
+        prior = named.load_prior(self.prior, learning.game)
+        before = None if prior is None else value_part(prior)
+        if before is not None:
             learning, told["prior"] = before.learning, self.prior
         how: dict[str, Any] = asdict(self) | {"prior": before}
         layer = fit_network(

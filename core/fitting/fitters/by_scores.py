@@ -90,7 +90,8 @@ class LeastSquares(Fitter):
         from glem.core.patterns.patterns import PatternSet
 
         game, patterns = learning.game, self.patterns
-        before = None if self.prior == named.NO_EVALUATION else value_part(named.load_prior(self.prior, game))
+        prior = named.load_prior(self.prior, game)
+        before = None if prior is None else value_part(prior)
         if self.phases is not None:
             learning = with_phases(learning, self.phases)
         if before is not None:
