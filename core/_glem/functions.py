@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from attrs import define, evolve, field
 
-from glem.core.errors import ABOVE_0, BadInputError, GlemWarning, check_arguments, check_regular
+from glem.core.errors import (
+    ABOVE_0,
+    BadInputError,
+    GlemError,
+    GlemWarning,
+    check_arguments,
+    check_regular,
+)
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.features.functions import failure_of
 from glem.core.features.learning import Learning, load_learning
 from glem.core.features.own import use, used
 from glem.core.game.equal_positions import one_position
@@ -291,7 +299,7 @@ def fit(
         if are_files and not chosen.streams:
             source = source.read()
     with Run(output, seed, jobs, progress, told, files) as run:
-        found = chosen.fit(source, load_learning(owner.name), run)
+        found = _fitted(chosen, source, load_learning(owner.name), run)
         if not isinstance(found, Fit):
             raise BadInputError(f"{chosen!r} gives a {type(found).__name__}, expected a Fit")
         if FITTED_FILES not in found.evaluation.provenance:
@@ -310,6 +318,18 @@ def tune(game: Game | str, files: Path_ | Sequence[Path_], **how: Any) -> Result
     found = fit(files, "likelihood", game=game, **{told.get(name, name): value for name, value in how.items()})
     assert isinstance(found.evaluation, ResultEvaluation)
     return found.evaluation
+
+
+def _fitted(fitter: Fitter, data: Any, learning: Learning, run: Any) -> Any:
+    """Run a fitter; what a user's own raises is an error of that file."""
+    if type(fitter).__module__.startswith("glem."):
+        return fitter.fit(data, learning, run)
+    try:
+        return fitter.fit(data, learning, run)
+    except (GlemError, MemoryError):
+        raise
+    except Exception as error:
+        raise BadInputError(f"fitter {fitter.name}: {failure_of(error)}") from error
 
 
 def _games(paths: Sequence[Path_], game: Game | str | None, form: str | None, skip_bad: bool) -> Any:

@@ -91,6 +91,15 @@ def _values(fit: Fit, positions: Positions) -> Any:
     return value_part(fit.evaluation).predict(positions.positions)
 
 
+@_FITTER.promise("input", "fit changes nothing of the positions that it is given")
+def _check_input(check: CheckResult, fitter: Fitter, positions: Positions, learning: Learning) -> None:
+    given = positions.select(np.arange(len(positions)))
+    before = {name: column.copy() for name, column in given.columns().items()}
+    _fitted(fitter, given, learning)
+    for name, column in given.columns().items():
+        check.expect(np.array_equal(column, before[name]), f"fit changes the column {name} of the positions")
+
+
 @_FITTER.promise("settings", "every setting has a text and a default that is allowed, and what it is made of is kept")
 def _check_settings(check: CheckResult, fitter: Fitter, positions: Positions, learning: Learning) -> None:
     kind = type(fitter)
@@ -118,6 +127,7 @@ def _check_evaluation(check: CheckResult, fitter: Fitter, positions: Positions, 
     check.expect(name == learning.game.name, f"the evaluation is of {name}, expected {learning.game.name}")
     values, labels = _values(fit, positions), value.labels_of(positions.label)
     check.expect(np.isfinite(values).all(), f"{int((~np.isfinite(values)).sum())} values are not finite")
+    check.expect(np.ptp(values) > 0 or np.ptp(labels) == 0, "all positions have one value")
     if np.ptp(labels) > 0 and np.ptp(values) > 0:
         found = float(np.corrcoef(values, labels)[0, 1])
         check.expect(found > 0, f"values and labels of the positions fitted have the correlation {found:.2f}")
@@ -126,14 +136,11 @@ def _check_evaluation(check: CheckResult, fitter: Fitter, positions: Positions, 
 
 @_FITTER.promise("repeatable", "the same positions and seed give the same values, bit for bit, with two threads too")
 def _check_repeatable(check: CheckResult, fitter: Fitter, positions: Positions, learning: Learning) -> None:
-    before = {name: column.copy() for name, column in positions.columns().items()}
     first = _values(_fitted(fitter, positions, learning), positions)
     for jobs in (1, 2):
         again = _values(_fitted(fitter, positions, learning, jobs=jobs), positions)
         off = float(np.abs(first - again).max())
         check.expect(np.array_equal(first, again), f"values differ by up to {off:.3g}, jobs={jobs}")
-    for name, column in positions.columns().items():
-        check.expect(np.array_equal(column, before[name]), f"fit changes the column {name} of the positions")
 
 
 @_FITTER.promise("files", "the evaluation is the same behind a file, and what unfinished work left is gone")

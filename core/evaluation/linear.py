@@ -306,6 +306,8 @@ class LinearEvaluation:
             raise BadInputError(
                 f"bias has shape {self.bias.shape}, {self.learning.game.name} has {counted(phases, 'phase')}"
             )
+        if not np.isfinite(self.bias).all():
+            raise BadInputError("bias holds values that are not finite")
         widths = {
             "pattern_weights": self.patterns.weight_count if self.patterns is not None else 0,
             "configuration_weights": len(self.configurations) if self.configurations is not None else 0,

@@ -1,5 +1,6 @@
 """Functions of the user's own, by name: they evaluate positions, or give their coefficients."""
 
+import difflib
 import importlib
 import importlib.util
 import math
@@ -19,6 +20,7 @@ from glem.core.game.game import Game
 
 _LARGEST_SCORE = 30_000
 _STEPS = 100
+_GLEM = Path(__file__).resolve().parents[1]
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -36,7 +38,11 @@ def load_function(text: str) -> Callable[..., Any]:
     function = getattr(module, function_name, None)
     if not callable(function):
         what = "has no" if function is None else "has something else than a function called"
-        raise BadInputError(f"{module_name} {what} {function_name!r}")
+        near = difflib.get_close_matches(
+            function_name, [name for name, own in vars(module).items() if callable(own)], 1
+        )
+        hint = f"; did you mean {near[0]!r}?" if function is None and near else ""
+        raise BadInputError(f"{module_name} {what} {function_name!r}{hint}")
     return function  # type: ignore[no-any-return]
 
 
@@ -54,7 +60,12 @@ def load_file(path: Path, module_name: str) -> Any:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules.setdefault(module_name, module)
-        spec.loader.exec_module(module)
+        # The last: a file beside it is found, and hides no module of glem's or Python's.
+        sys.path.append(str(path.resolve().parent))
+        try:
+            spec.loader.exec_module(module)
+        finally:
+            sys.path.pop()
     except BadInputError:
         raise
     except Exception as error:
@@ -83,9 +94,18 @@ def _module_of(name: str) -> Any:
 
 
 def failure_of(error: Exception) -> str:
-    """Tell what a user's function raised, and where."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
+    """Say what a user's function raised, and in which line of its own."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{type(error).__name__}: {error.msg} ({Path(error.filename).name}:{error.lineno})"
+    places = traceback.extract_tb(error.__traceback__)
+    own = [place for place in places if _is_users(place.filename)]
+    place = (own or places)[-1]
     return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+
+
+def _is_users(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_file() and "site-packages" not in path.parts and not path.resolve().is_relative_to(_GLEM)
 
 
 class _Steps(NamedTuple):

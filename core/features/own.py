@@ -3,6 +3,7 @@
 A file is imported once. Evaluation files hold the digest of its text, and only what the user has named is found by it.
 """
 
+import difflib
 import hashlib
 import inspect
 import os
@@ -17,7 +18,8 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.features.features import AtomicFeature, FeatureSource, OwnFeature
 from glem.core.features.functions import failure_of, load_file
-from glem.core.game.game import Game
+from glem.core.game.families import family_names
+from glem.core.game.game import Game, game_names
 from glem.core.tasks.run_folder import PROCESS_SETTINGS
 from glem.core.tasks.tasks import CARRIED
 
@@ -104,6 +106,14 @@ def load_features(path: str | os.PathLike[str]) -> FeatureSource:
         module = load_file(file, f"{file.stem}_{digest}")
         marked = {id(value): getattr(value, _OWN) for value in vars(module).values() if hasattr(value, _OWN)}
         known = FeatureSource(str(file), digest, tuple(marked.values()))
+        for own in known.features:
+            names = (*game_names(), *family_names())
+            if own.game.partition(":")[0] not in names:
+                near = difflib.get_close_matches(own.game, names, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+                raise BadInputError(
+                    f"{file}: feature {own.feature.name!r} is of {own.game!r}, no installed game; {hint}"
+                )
     return known if known.file == str(file) and digest in _known else _know(evolve(known, file=str(file)))
 
 

@@ -164,7 +164,10 @@ class FunctionMeasure(Measure):
 
     def terms(self, judged: Judged) -> NDArray[Any]:
         """Call the function."""
-        return np.asarray(self._function(judged))
+        found = np.asarray(self._function(judged))
+        if found.ndim > 1:
+            raise BadInputError(f"{self.heading}: a function gives one number for each position, got {found.shape}")
+        return found
 
 
 def terms_of(name: str, measure: Measure, judged: Judged) -> Floats:
@@ -185,3 +188,23 @@ def terms_of(name: str, measure: Measure, judged: Judged) -> Floats:
         shape = " x ".join(map(str, found.shape)) or "a single number"
         raise BadInputError(f"measure {name}: expected terms of {len(judged):,} positions, got {shape}")
     return np.ascontiguousarray(found.reshape(len(found), -1).T if len(found) else found.reshape(0, 1).T)
+
+
+def number_of(name: str, measure: Measure, means: Floats) -> tuple[float, Floats]:
+    """Ask a measure for the number of means [M], and its derivatives: float64 [M].
+
+    Raises
+    ------
+    BadInputError
+        It fails, or gives something else; the text names it.
+    """
+    try:
+        number, slopes = measure.number(means)
+        found = float(number), np.asarray(slopes, np.float64)
+    except BadInputError:
+        raise
+    except Exception as error:
+        raise BadInputError(f"measure {name}: {failure_of(error)}") from error
+    if found[1].shape != means.shape:
+        raise BadInputError(f"measure {name}: expected {len(means)} derivatives of its number, got {found[1].shape}")
+    return found

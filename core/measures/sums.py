@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.sandwich import sandwich
-from glem.core.measures.measure import Floats, Judged, Measure, terms_of
+from glem.core.measures.measure import Floats, Judged, Measure, number_of, terms_of
 
 CLUSTERS = 4096
 """Sets of games that positions in no order are summed by; with fewer games each is a set of its own."""
@@ -185,7 +185,7 @@ class Sums:
         parts = zip(self._measures, totals.reshape(evaluations, -1), shifted.reshape(evaluations, -1), strict=True)
         for place, (measure, (weight, *total), (_, *apart)) in enumerate(parts):
             if weight > 0:
-                values[place], slope = measure.number(np.array(total) / weight)
+                values[place], slope = number_of(self._name, measure, np.array(total) / weight)
                 slopes[place, place] = [-np.dot(slope, apart) / weight, *slope]
                 slopes[place, place] /= weight
         by_number = slopes.reshape(evaluations, -1)

@@ -86,8 +86,8 @@ class Fit:
     course
         Figures of the fit of each phase, or of all together; None for a phase without a fit of its own.
         ``training`` and ``validation`` are root mean square errors at the start and after each iteration, ``best`` is
-        the iteration that was kept, ``reason`` why it stopped. ``weights`` and ``errors`` are by name, with
-        ``games`` and ``log_loss``.
+        the iteration that was kept, ``reason`` why it stopped; all but the first may be missing. ``weights`` and
+        ``errors`` are by name, with ``games`` and ``log_loss``.
     warnings
         What a user should know.
     """
@@ -95,6 +95,19 @@ class Fit:
     evaluation: LinearEvaluation | ResultEvaluation
     course: tuple[Mapping[str, Any] | None, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        phases = len(self.evaluation.learning.phases) if hasattr(self.evaluation, "learning") else 0
+        if not phases:
+            kind = type(self.evaluation).__name__
+            raise BadInputError(f"a Fit has a LinearEvaluation or a ResultEvaluation, got a {kind}")
+        given: Any = self.warnings
+        if isinstance(given, str) or len(self.course) not in {0, 1, phases}:
+            raise BadInputError(f"a Fit has a list of warnings and a course of 1 or {phases} mappings")
+        for each in self.course:
+            best = 0 if each is None else each.get("best", 0)
+            if each is not None and "training" in each and not 0 <= best < len(each["training"]):
+                raise BadInputError(f"the course of a fit has its best iteration {best} among its training errors")
 
     def lines(self) -> Iterator[str | Table]:
         """Say how the fit went, phase by phase."""
@@ -138,12 +151,13 @@ class Fit:
 
 
 def _curve(figures: Mapping[str, Any]) -> str:
-    best = figures["best"]
-    text = f"root mean square error {figures['training'][0]:.4f} at the start, {figures['training'][best]:.4f} after "
-    text += f"iteration {best}"
-    held_out = figures["validation"][best]
+    training, validation = figures["training"], figures.get("validation", ())
+    best = figures.get("best", len(training) - 1)
+    text = f"root mean square error {training[0]:.4f} at the start, {training[best]:.4f} after iteration {best}"
     # Not a number without validation.
-    return text + (f", {held_out:.4f} on held-out games" if held_out == held_out else "") + f", {figures['reason']}"
+    if len(validation) > best and validation[best] == validation[best]:
+        text += f", {validation[best]:.4f} on held-out games"
+    return text + (f", {figures['reason']}" if "reason" in figures else "")
 
 
 class Fitter(abc.ABC):
@@ -219,6 +233,8 @@ def load_fitter(name: str) -> type[Fitter]:
         raise BadInputError(f"{name} is no fitter: let it be a class that derives from glem.Fitter")
     if not hasattr(found, "__attrs_attrs__") or getattr(found, "__abstractmethods__", None):
         raise BadInputError(f"{name} is no whole fitter: decorate it with attrs.define, and give it a method fit")
+    if not isinstance(getattr(found, "name", None), str):
+        raise BadInputError(f"{name} has no name: set one in the class, name = {found.__name__.lower()!r}")
     return found
 
 

@@ -122,7 +122,7 @@ class Untold(Mean):
     [
         (WrongSign, "evaluation", r"have the correlation -0\.\d+"),
         (ByThreads, "repeatable", r"values differ by up to .*, jobs=2"),
-        (Writes, "repeatable", "fit changes the column weight of the positions"),
+        (Writes, "input", "fit changes the column weight of the positions"),
         (Leaves, "files", "the fit leaves rest"),
         (
             FailsOnFew,
