@@ -145,12 +145,13 @@ def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name a file in errors of the system that name none, such as that the disk is full."""
+def writing(path: str | os.PathLike[str], temporary: str | os.PathLike[str] = "") -> Iterator[None]:
+    """Name a file in errors of the system that name none, such as that the disk is full, or its temporary stand-in."""
     try:
         yield
     except OSError as error:
-        if error.filename is None:
+        hidden = os.fspath(temporary)
+        if error.filename is None or (hidden and os.fsdecode(error.filename).startswith(hidden)):
             error.filename = os.fspath(path)
         raise
 

@@ -83,7 +83,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     clear_temporaries(target.parent)
     temporary, descriptor = _locked_temporary(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
-        with writing(target):
+        with writing(target, temporary):
             yield temporary
             with temporary.open("rb+") as written:
                 # A rename that survives a power cut before the data does would leave an empty file.
@@ -110,7 +110,7 @@ def temporary_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     clear_temporaries(target.parent)
     folder, descriptor = _locked_temporary(target, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with writing(target):
+        with writing(target, folder):
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

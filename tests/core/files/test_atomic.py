@@ -1,5 +1,6 @@
 """A reader never sees half a file."""
 
+import errno
 import os
 import resource
 from collections.abc import Callable
@@ -80,6 +81,17 @@ def test_a_full_disk_is_told_with_the_file(tmp_path: Path, name: str, write: Cal
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert caught.value.filename == str(tmp_path / name)
     assert not set(tmp_path.iterdir()) - {tmp_path / "a.jsonl"}
+
+
+def test_an_error_within_a_temporary_folder_names_the_file(tmp_path: Path) -> None:
+    target = tmp_path / "a.parquet"
+    with (
+        pytest.raises(OSError, match="No space left") as caught,
+        temporary_folder(target) as folder,
+        atomic_path(folder / "0.parquet"),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert caught.value.filename == str(target)
 
 
 def test_only_files_are_replaced(tmp_path: Path) -> None:
