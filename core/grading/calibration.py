@@ -24,8 +24,9 @@ keeps a probability.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,69 +173,80 @@ def correctness_slopes(outcomes: FavouredOutcomes, scale: float, alpha: Any) -> 
     return -units * by_units, by_odds
 
 
+@define(frozen=True, eq=False)
 class _Likelihood:
-    """Mean log correctness as a function of what is fitted: log b, and the log odds of a constant drawishness."""
+    """Mean log correctness as a function of log b, and of level and slope of the log odds of the drawishness."""
 
-    def __init__(self, value: Floats, result: Any, scale: float | None, drawishness: Any, floor: float) -> None:
-        self._value, self._result, self._floor = value, result, floor
-        self._least = math.log(floor)
-        self.outcomes = favoured_outcomes(value, result)
-        self._scale, self._drawishness = scale, drawishness
+    value: Floats
+    result: NDArray[np.int8]
+    log_odds: Any
+    """Of the evaluation's drawishness: one or [N]."""
+    floor: float
+    given: Any = None
+    """Drawishness in place of that of level and slope: one or [N]."""
 
-    def parameters(self, point: Any) -> tuple[float, Any]:
-        scale = math.exp(point[0]) if self._scale is None else self._scale
-        return scale, 1 / (1 + math.exp(-point[-1])) if self._drawishness is None else self._drawishness
+    @property
+    def outcomes(self) -> FavouredOutcomes:
+        return favoured_outcomes(self.value, self.result)
 
-    def mean(self, point: Any) -> float:
-        logs = log_correctness(self._value, self._result, *self.parameters(point))
-        return float(np.maximum(logs, self._least).mean())
+    def alpha(self, point: Any) -> Any:
+        return Calibration(1.0, *point[1:]).alpha(self.log_odds) if self.given is None else self.given
 
-    def _scores(self, point: Any) -> Iterator[tuple[slice, Floats]]:
-        """Gradient of each position's log correctness, block by block: rows, and an array [rows, parameters]."""
-        scale, alpha = self.parameters(point)
-        for rows in blocks_of(len(self._value)):
-            outcomes = FavouredOutcomes(self.outcomes.advantage[rows], self.outcomes.result[rows])
-            own = alpha[rows] if np.ndim(alpha) else alpha
+    def scores(self, point: Any) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Log correctness of each position and its gradient, block by block: rows, [rows] and [3, rows]."""
+        scale, alpha, least = math.exp(point[0]), self.alpha(point), math.log(self.floor)
+        for rows in blocks_of(len(self.value)):
+            own, odds = (each[rows] if np.ndim(each) else each for each in (alpha, self.log_odds))
+            logs = log_correctness(self.value[rows], self.result[rows], scale, own)
+            outcomes = favoured_outcomes(self.value[rows], self.result[rows])
             by_scale, by_odds = correctness_slopes(outcomes, scale, own)
-            wanted = [by_scale] if self._scale is None else []
-            slopes = np.stack([*wanted, by_odds] if self._drawishness is None else wanted, axis=1)
+            slopes = np.stack([by_scale, by_odds, by_odds * odds])
             # Where the floor counts, nothing depends on the parameters.
-            slopes[log_correctness(self._value[rows], self._result[rows], scale, own) < self._least] = 0.0
-            yield rows, slopes
-
-    def _gradient(self, point: Any) -> Floats:
-        total: Floats = sum((part.sum(axis=0) for _, part in self._scores(point)), np.zeros(len(point)))
-        return total / len(self._value)
+            slopes[:, logs < least] = 0.0
+            yield rows, np.maximum(logs, least), slopes
 
     def loss(self, point: Any) -> tuple[float, Floats]:
-        return -self.mean(point), -self._gradient(point)
+        total, slope = 0.0, np.zeros(3)
+        for _, logs, slopes in self.scores(point):
+            total += float(logs.sum())
+            slope += slopes.sum(axis=1)
+        return -total / len(self.value), -slope / len(self.value)
 
-    def start(self, size: float) -> list[float]:
-        """Best point of a coarse grid, on some of the positions; ``size`` is that of the values."""
-        step = -(-len(self._value) // _GRID_POSITIONS)
-        own = self._drawishness[::step] if np.ndim(self._drawishness) else self._drawishness
-        some = _Likelihood(self._value[::step], self._result[::step], self._scale, own, self._floor)
-        scales = [[math.log(size * factor)] for factor in _GRID_SCALES] if self._scale is None else [[]]
-        odds: list[list[float]] = [[each] for each in _GRID_LOG_ODDS] if own is None else [[]]
-        return max((scale + each for scale in scales for each in odds), key=some.mean)
-
-    def errors(self, point: Floats, games: NDArray[np.int64], inside: list[bool]) -> list[float]:
-        """Compute standard errors of the fitted parameters by game; nan at a bound."""
-        free = np.flatnonzero(inside)
-        errors = np.full(len(point), math.nan)
+    def errors(self, point: Floats, games: NDArray[np.int64], free: NDArray[np.int64]) -> Floats:
+        """Compute standard errors of the free parameters by game; nan for the others."""
         sums = GameSums(int(games.max()) + 1, in_order=False)
-        for rows, part in self._scores(point):
-            sums.add(part[:, free], games[rows])
-        hessian = np.empty((len(point), len(point)))
-        for place, step in enumerate(_STEP * np.eye(len(point))):
-            hessian[place] = (self._gradient(point + step) - self._gradient(point - step)) / (2 * _STEP)
-        try:
-            inverse = np.asarray(np.linalg.inv(-hessian[np.ix_(free, free)] * len(games)), np.float64)
-        except np.linalg.LinAlgError:
-            return errors.tolist()
-        variances = np.diag(sums.covariance(inverse, len(free)))
+        for rows, _, slopes in self.scores(point):
+            sums.add(slopes[free].T, games[rows])
+        covariance = covariance_by_game(sums, lambda near: self.loss(near)[1] * len(games), point, _STEP, free)
+        errors, variances = np.full(3, math.nan), np.diag(covariance)
         errors[free] = np.sqrt(np.where(variances > 0, variances, math.nan))
-        return errors.tolist()
+        return errors
+
+
+def covariance_by_game(
+    sums: GameSums, gradient: Callable[[Floats], Floats], point: Floats, step: float, free: NDArray[np.int64]
+) -> Floats:
+    """Sandwich covariance of the free ones of k parameters; nan where it cannot be told.
+
+    Parameters
+    ----------
+    sums
+        Of the slopes of all rows by the free parameters.
+    gradient
+        Of what is minimized, a sum over rows: float64 [k] at parameters [k].
+    point, step
+        Where, and by how much parameters change for the second derivatives.
+    free
+        Numbers of the free parameters.
+    """
+    steps = step * np.eye(len(point))[free]
+    differences = [(gradient(point + each) - gradient(point - each))[free] for each in steps]
+    curvature = np.reshape(differences, (len(free), len(free))) / (2 * step)
+    try:
+        inverse = np.asarray(np.linalg.inv((curvature + curvature.T) / 2), np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(curvature.shape, math.nan)
+    return sums.covariance(inverse, len(free))
 
 
 def fit_scale(
@@ -292,24 +304,28 @@ def fit_scale(
         return ScaleFit(scale, constant, math.nan, math.nan, fitted, 0, True, "")
     if len(values) == 0:
         raise BadInputError("no finite evaluations to fit a scale to; give the scale and the drawishness")
-    size = float(np.sqrt(np.mean(values**2)))
+    size = _size(values)
     if scale is None and size == 0:
         # Every scale is as good for an evaluation that is 0 everywhere.
         even = fit_scale(values, results, scale=1.0, drawishness=drawishness, floor=floor)
         text = "the evaluation is 0 everywhere, so that no scale can be fitted"
         return evolve(even, scale_error=math.nan, fitted=fitted, converged=False, message=text)
-    likelihood = _Likelihood(values, results, scale, own, floor)
-    bounds = []
-    if scale is None:
-        bounds.append((math.log(size) - _WIDEST, math.log(size) + _WIDEST))
-    if own is None:
-        bounds.append((-MOST_LOG_ODDS, MOST_LOG_ODDS))
-    found = minimize_within(likelihood.loss, likelihood.start(size), bounds, _TOLERANCE)
-    point = found.point
-    best_scale, best_alpha = likelihood.parameters(point)
-    margin = 1e-3
+    likelihood = _Likelihood(values, results, 0.0, floor, own)
+    begun = np.log(size * _GRID_SCALES).tolist() if scale is None else [math.log(scale)]
+    bounds = [
+        (math.log(size) - _WIDEST, math.log(size) + _WIDEST) if scale is None else (begun[0], begun[0]),
+        (-MOST_LOG_ODDS, MOST_LOG_ODDS) if own is None else (0.0, 0.0),
+        (0.0, 0.0),
+    ]
+    # The best point of a coarse grid, on some of the positions.
+    step = slice(None, None, -(-len(values) // _GRID_POSITIONS))
+    some = evolve(likelihood, value=values[step], result=results[step], given=own[step] if np.ndim(own) else own)
+    grid = itertools.product(begun, _GRID_LOG_ODDS if own is None else [0.0], [0.0])
+    found = minimize_within(likelihood.loss, min(grid, key=lambda point: some.loss(point)[0]), bounds, _TOLERANCE)
+    point, margin = found.point, 1e-3
     inside = [low + margin < place < high - margin for place, (low, high) in zip(point, bounds, strict=True)]
-    errors = likelihood.errors(point, games, inside)
+    errors = likelihood.errors(point, games, np.flatnonzero(inside))
+    best_scale, best_alpha = math.exp(point[0]) if scale is None else scale, likelihood.alpha(point)
     remarks = []
     outcomes = likelihood.outcomes
     separates = scale is None and not ((outcomes.result <= 0) & (outcomes.advantage > 0)).any()
@@ -317,20 +333,19 @@ def fit_scale(
         remarks.append("no scale is best: here the evaluation separates wins from losses without an error")
     elif scale is None and not inside[0]:
         remarks.append("no scale is best: here the evaluation tells nothing of the results")
-    if own is None and not inside[-1]:
+    if own is None and not inside[1]:
         best_alpha = float(best_alpha > 0.5)
         remarks.append(f"the drawishness went to {best_alpha:g}")
-    converged = found.slope < 1e-6
-    if not converged:
+    if not found.slope < 1e-6:
         remarks.append(f"the fit stopped where the slope is still {found.slope:.2g}")
     return ScaleFit(
         scale=float(best_scale),
         drawishness=None if np.ndim(best_alpha) else float(best_alpha),
-        scale_error=errors[0] * best_scale if scale is None else math.nan,
-        drawishness_error=errors[-1] * best_alpha * (1 - best_alpha) if own is None else math.nan,
+        scale_error=float(errors[0] * best_scale),
+        drawishness_error=math.nan if np.ndim(best_alpha) else float(errors[1] * best_alpha * (1 - best_alpha)),
         fitted=fitted,
         iterations=found.iterations,
-        converged=converged and all(inside) and not separates,
+        converged=not remarks,
         message="; ".join(remarks),
     )
 
@@ -393,29 +408,16 @@ def fit_calibration(
     is_slope_fitted
         Whether the slope is fitted, or stays.
     """
-    outcomes, least = favoured_outcomes(value, result), math.log(floor)
-
-    def loss(point: Floats) -> tuple[float, Floats]:
-        tried = Calibration(math.exp(point[0]), *point[1:])
-        alpha = tried.alpha(log_odds)
-        logs = log_correctness(value, result, tried.scale, alpha)
-        by_scale, by_odds = correctness_slopes(outcomes, tried.scale, alpha)
-        slopes = np.stack([by_scale, by_odds, by_odds * log_odds])
-        slopes[:, logs < least] = 0.0
-        return -float(np.maximum(logs, least).mean()), -slopes.mean(axis=1)
-
-    size = math.log(float(np.sqrt(np.mean(value**2))) or 1.0)
-    found = minimize_within(
-        loss,
-        [min(max(math.log(begin.scale), size - _WIDEST), size + _WIDEST), begin.level, begin.slope],
-        [
-            (size - _WIDEST, size + _WIDEST),
-            (-MOST_LOG_ODDS, MOST_LOG_ODDS),
-            (0.0, math.inf) if is_slope_fitted else (begin.slope, begin.slope),
-        ],
-        1e-8,
-    )
-    return Calibration(math.exp(found.point[0]), float(found.point[1]), float(found.point[2]))
+    size = math.log(_size(value) or 1.0)
+    bounds = [
+        (size - _WIDEST, size + _WIDEST),
+        (-MOST_LOG_ODDS, MOST_LOG_ODDS),
+        (0.0, math.inf) if is_slope_fitted else (begin.slope, begin.slope),
+    ]
+    start = math.log(begin.scale), begin.level, begin.slope
+    found = minimize_within(_Likelihood(value, result, log_odds, floor).loss, start, bounds, 1e-8)
+    log_scale, level, slope = found.point.tolist()
+    return Calibration(math.exp(log_scale), level, slope)
 
 
 def parts_of_games(game: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
@@ -462,20 +464,19 @@ def recalibrated(
     finite, games = np.isfinite(values), checked_games(game, len(values))
     if np.count_nonzero(np.bincount(games[finite])) < FEWEST_GAMES:
         return None
-    odds, mean, spread = _standard_odds(prediction.drawishness, len(values))
+    own = _Calibrating.of(values, result, prediction.drawishness, floor)
     part = parts_of_games(games, settings.seed)
     found: Calibration | None = None
     fits = []
     logs = np.empty(len(values))
     for number in range(PARTS):
         mine = part == number
-        others = np.flatnonzero(~mine & finite)
-        found = _fit_to(values[others], result[others], odds[others], found, floor=floor, is_slope_fitted=spread > 0)
+        found = own.fit(np.flatnonzero(~mine & finite), found)
         fits.append(found)
-        logs[mine] = log_correctness(values[mine], result[mine], found.scale, found.alpha(odds[mine]))
+        logs[mine] = log_correctness(values[mine], result[mine], found.scale, found.alpha(own.odds[mine]))
     scale = math.exp(float(np.mean([math.log(one.scale) for one in fits])))
     level, slope = (float(np.mean([getattr(one, name) for one in fits])) for name in ("level", "slope"))
-    return Recalibration(logs, _in_log_odds(Calibration(scale, level, slope), mean, spread))
+    return Recalibration(logs, own.plain(Calibration(scale, level, slope)))
 
 
 def calibrated(
@@ -489,46 +490,60 @@ def calibrated(
         No value is finite.
     """
     values = np.asarray(value, np.float64)
-    odds, mean, spread = _standard_odds(drawishness, len(values))
+    own = _Calibrating.of(values, result, drawishness, floor)
     rows = np.flatnonzero(np.isfinite(values))
     if not len(rows):
         raise BadInputError("no finite evaluations to fit a scale to; give the scale and the drawishness")
-    found = _fit_to(values[rows], result[rows], odds[rows], None, floor=floor, is_slope_fitted=spread > 0)
-    return _in_log_odds(found, mean, spread)
+    return own.plain(own.fit(rows))
 
 
-def _standard_odds(drawishness: Any, count: int) -> tuple[Floats, float, float]:
-    """Log odds of N drawishnesses in their spread from their mean, and both; so level and slope are of one size."""
-    odds = log_odds_of(drawishness) if np.ndim(drawishness) else np.zeros(count)
-    mean, spread = float(odds.mean()), float(odds.std())
-    return (odds - mean) / (spread or 1.0), mean, spread
+class _Calibrating(NamedTuple):
+    """What calibrations are fitted to; log odds count in their spread from their mean: level and slope are of one size.
+
+    Parameters
+    ----------
+    odds
+        Standard log odds of the drawishness [N].
+    mean, spread
+        Of the log odds; 0 where there is no drawishness of its own.
+    """
+
+    value: Floats
+    result: NDArray[np.int8]
+    odds: Floats
+    mean: float
+    spread: float
+    floor: float
+
+    @classmethod
+    def of(cls, value: Floats, result: NDArray[np.int8], drawishness: Any, floor: float) -> _Calibrating:
+        odds = log_odds_of(drawishness) if np.ndim(drawishness) else np.zeros(len(value))
+        mean, spread = float(odds.mean()), float(odds.std())
+        return cls(value, result, (odds - mean) / (spread or 1.0), mean, spread, floor)
+
+    def plain(self, found: Calibration) -> Calibration:
+        """Give a calibration of standard log odds as one of plain ones."""
+        slope = found.slope / (self.spread or 1.0)
+        return evolve(found, level=found.level - slope * self.mean, slope=slope)
+
+    def fit(self, rows: NDArray[np.int64], begin: Calibration | None = None) -> Calibration:
+        """Fit to some of the positions, and to a win, a draw and a loss at the typical advantage."""
+        # An odd step takes both players' positions.
+        rows = rows[:: -(-len(rows) // _MOST_FITTED) | 1]
+        value, result = with_each_result(self.value[rows], self.result[rows])
+        if begin is None:
+            constant = fit_scale(value, result, floor=self.floor)
+            alpha = min(max(constant.drawishness or 0.0, 1e-6), 1 - 1e-6)
+            begin = Calibration(constant.scale, math.log(alpha) - math.log1p(-alpha), 0.0)
+        odds = np.concatenate([self.odds[rows], np.zeros(3)])
+        return fit_calibration(value, result, odds, begin, floor=self.floor, is_slope_fitted=self.spread > 0)
 
 
-def _in_log_odds(found: Calibration, mean: float, spread: float) -> Calibration:
-    """Give a calibration of standard log odds as one of plain ones."""
-    slope = found.slope / (spread or 1.0)
-    return evolve(found, level=found.level - slope * mean, slope=slope)
+def with_each_result(value: Floats, result: NDArray[Any]) -> tuple[Floats, NDArray[np.int8]]:
+    """Add a win, a draw and a loss at the typical advantage to values and results [N]."""
+    results = np.concatenate([result, [1, 0, -1]]).astype(np.int8)
+    return np.concatenate([value, np.full(3, _size(value))]), results
 
 
-def _fit_to(
-    value: Floats,
-    result: NDArray[np.int8],
-    odds: Floats,
-    begin: Calibration | None,
-    *,
-    floor: float,
-    is_slope_fitted: bool,
-) -> Calibration:
-    """Fit to some of the positions, and to a win, a draw and a loss at the typical advantage."""
-    # An odd step takes both players' positions.
-    rows = slice(None, None, -(-len(value) // _MOST_FITTED) | 1)
-    value, result, odds = value[rows], result[rows], odds[rows]
-    typical = float(np.sqrt(np.mean(value**2)))
-    some = np.concatenate([value, np.full(3, typical)])
-    results = np.concatenate([result, np.array([1, 0, -1], np.int8)])
-    if begin is None:
-        constant = fit_scale(some, results, floor=floor)
-        alpha = min(max(constant.drawishness or 0.0, 1e-6), 1 - 1e-6)
-        begin = Calibration(constant.scale, math.log(alpha) - math.log1p(-alpha), 0.0)
-    with_thirds = np.concatenate([odds, np.zeros(3)])
-    return fit_calibration(some, results, with_thirds, begin, floor=floor, is_slope_fitted=is_slope_fitted)
+def _size(value: Floats) -> float:
+    return float(np.sqrt(np.mean(value**2)))

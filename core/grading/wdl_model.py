@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from glem.core.errors import ABOVE_0, BELOW_1, BadInputError, check_arguments
 from glem.core.evaluation.result_models import WdlModel, log_probability
 from glem.core.fitting.sandwich import GameSums
-from glem.core.grading.calibration import fit_scale
+from glem.core.grading.calibration import covariance_by_game, fit_scale, with_each_result
 from glem.core.grading.correctness import LEAST_CORRECTNESS, checked_games
 
 Floats = NDArray[np.float64]
@@ -147,14 +147,8 @@ class _Problem:
         last = int(game.max())
         sums = GameSums(last, in_order=False)
         sums.add(np.stack(columns, axis=1)[game < last], game[game < last])
-        steps = _STEP * size * np.eye(len(point))
-        slopes = [self.loss(point + step)[1] - self.loss(point - step)[1] for step in steps]
-        hessian = np.stack(slopes) / (2 * _STEP * size)
-        try:
-            inverse = np.linalg.inv((hessian + hessian.T) / 2 * len(game))
-        except np.linalg.LinAlgError:
-            return np.full(hessian.shape, math.nan)
-        return sums.covariance(np.asarray(inverse, np.float64), len(point))
+        every = np.arange(len(point))
+        return covariance_by_game(sums, lambda near: self.loss(near)[1] * len(game), point, _STEP * size, every)
 
 
 def fit_wdl_model(
@@ -201,9 +195,7 @@ def fit_wdl_model(
     if not values[known].any():
         raise BadInputError("no position has a finite value other than 0: there is nothing to fit a model to")
     clipped = np.clip(covariates[known], bounds.least, bounds.most)
-    typical = float(np.sqrt(np.mean(values[known] ** 2)))
-    values = np.concatenate([values[known], np.full(3, typical)])
-    results = np.concatenate([results[known], [1, 0, -1]]).astype(np.int8)
+    values, results = with_each_result(values[known], results[known])
     # Values are counted in Ban's b, so that a and b are numbers near 1.
     scale = fit_scale(values, results, floor=floor).scale
     values /= scale
