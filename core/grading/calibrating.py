@@ -353,18 +353,18 @@ def calibrate_collection(
     columns = CollectedPositions(game, None, [scorer], covariates=own)
     columns.read(files, rule, progress=progress, **reading)
     prediction = with_parameters(columns.predictions(progress)[scorer.name], scale, drawishness)
-    ply = columns.column("ply").astype(np.float64)
+    ply = columns.columns["ply"].astype(np.float64)
     covariates: dict[str, tuple[Any, Bounds]] = {
-        name: (columns.column(f"covariate {name}"), Bounds(covariate.least, covariate.most, covariate.unit))
+        name: (columns.columns[f"covariate {name}"], Bounds(covariate.least, covariate.most, covariate.unit))
         for name, covariate in own.items()
     }
     if MOVE in names and MOVE not in own:
         covariates[MOVE] = np.where(ply < 0, math.nan, ply // 2 + 1), _MOVE_BOUNDS
     found = calibrate_predictions(
-        columns.result,
+        columns.columns["result"],
         prediction,
         covariates,
-        game=columns.column("game"),
+        game=columns.columns["game"],
         name=scorer.name,
         game_name=game.name,
         chosen=chosen,

@@ -102,6 +102,8 @@ class CollectedPositions:
         Whether the positions are kept; they are in any case where a scorer searches.
     covariates
         Covariates of the positions that are kept, by name.
+    columns
+        What was read, by name: ``result``, ``game``, ``ply``, ``side`` and so on, each [N].
     """
 
     game: Game
@@ -112,7 +114,7 @@ class CollectedPositions:
     covariates: Mapping[str, Covariate] = field(factory=dict)
     summaries: list[FileSummary] = field(factory=list, init=False)
     counts: SelectionCounts = field(factory=SelectionCounts, init=False)
-    _columns: defaultdict[str, list[Any]] = field(factory=lambda: defaultdict(list), init=False)
+    columns: dict[str, NDArray[Any]] = field(factory=dict, init=False)
     _parts: defaultdict[str, list[Prediction]] = field(factory=lambda: defaultdict(list), init=False)
     _group_names: dict[str, tuple[str, ...]] = field(factory=dict, init=False)
 
@@ -138,7 +140,7 @@ class CollectedPositions:
         self.keeps_positions |= any(scorer.is_search for scorer in self.scorers)
         for scorer in self.scorers:
             scorer.begin()
-        games = 0
+        games, kept = 0, defaultdict[str, list[Any]](list)
 
         def opened(file: str | os.PathLike[str]) -> Callable[[], Iterator[Positions | FileSummary]]:
             name = None if names is None else names[file]
@@ -151,19 +153,26 @@ class CollectedPositions:
                     if observe is not None:
                         observe(part)
                     if len(part):
-                        self._add(part, games)
+                        for name, column in self._kept(part, games).items():
+                            kept[name].append(column)
                     continue
                 self.summaries.append(part)
                 self.counts.add(part.counts)
                 games += part.games
                 bar.advance()
                 bar.note(Path(files[min(len(self.summaries), len(files) - 1)]).name)
-        if not self._columns:
+        if not kept:
             raise BadInputError(f"no position is left to grade: {why_nothing_is_left(self.summaries)}")
+        # One by one: two copies of all columns would be too much.
+        self.columns = {name: np.concatenate(kept.pop(name)) for name in list(kept)}
 
-    def _add(self, part: Positions, first_game: int) -> None:
+    def _kept(self, part: Positions, first_game: int) -> dict[str, Any]:
+        for scorer in self.scorers:
+            if not scorer.is_search:
+                self._parts[scorer.name].append(scorer.predict(part))
         kept: dict[str, Any] = {
             "label": part.label,
+            "result": part.result,
             "length": part.extra["length"],
             "rating": part.extra["rating_difference"],
             "ply": part.ply,
@@ -183,49 +192,28 @@ class CollectedPositions:
             kept[f"covariate {name}"] = np.asarray(covariate.of(part.positions), np.float32)
         if self.keeps_positions:
             kept |= {f"field {number}": column for number, column in enumerate(part.positions)}
-        for name, column in kept.items():
-            self._columns[name].append(column)
-        for scorer in self.scorers:
-            if not scorer.is_search:
-                self._parts[scorer.name].append(scorer.predict(part))
-
-    def column(self, name: str) -> NDArray[Any]:
-        """Column of all N positions."""
-        parts = self._columns[name]
-        if len(parts) > 1:
-            # What was joined is kept in place of its parts: two copies of every column would be too much.
-            parts[:] = [np.concatenate(parts)]
-        joined: NDArray[Any] = parts[0]
-        return joined
-
-    @property
-    def result(self) -> NDArray[np.int8]:
-        """What the games were for the side to move: int8 [N], 1, 0 or -1."""
-        found: NDArray[np.int8] = np.sign(self.column("label")).astype(np.int8)
-        return found
+        return kept
 
     @property
     def selected(self) -> Positions:
         """All N positions without their records, where they are kept."""
-        fields = (self.column(name) for name in self._columns if name.startswith("field "))
-        label, record, ply, side = (self.column(name) for name in ("label", "game", "ply", "side"))
-        columns = self.game.position_type(*fields)
-        return Positions(self.game, columns, label, record=record, ply=ply, extra={"side": side})
+        fields = (column for name, column in self.columns.items() if name.startswith("field "))
+        label, record, ply, side = (self.columns[name] for name in ("label", "game", "ply", "side"))
+        positions = self.game.position_type(*fields)
+        return Positions(self.game, positions, label, record=record, ply=ply, extra={"side": side})
 
     @property
     def groupings(self) -> dict[str, Grouping]:
         """Divisions of the positions by what the game gives to learning, and those that every game has."""
-        known = (self.column(name) for name in ("label", "ply", "length", "rating"))
-        found = {name: Grouping(names, self.column(f"by {name}"), True) for name, names in self._group_names.items()}
+        known = (self.columns[name] for name in ("label", "ply", "length", "rating"))
+        found = {name: Grouping(names, self.columns[f"by {name}"], True) for name, names in self._group_names.items()}
         return {**found, **groupings_of(self.game, *known)}
 
     def predictions(self, progress: Progress) -> dict[str, Prediction]:
         """Give what each scorer says of the positions; what the scorers gave to the parts is dropped."""
-        found = {}
-        searched = self.selected if self.keeps_positions else None
+        found, searched = {}, self.selected if self.keeps_positions else None
         for scorer in self.scorers:
-            if scorer.is_search:
-                assert searched is not None
+            if searched is not None and scorer.is_search:
                 prediction = scorer.predict(searched, progress=progress)
             else:
                 prediction = _joined(self._parts.pop(scorer.name))
@@ -237,10 +225,10 @@ class CollectedPositions:
         """Warn where the values that are missing are rather those of one player, or of one sign."""
         missing = ~prediction.is_known
         for sign, one, other in (
-            (self.column("side"), "where the first player is to move", "where the second is"),
-            (self.result, "that the side to move won", "that it lost"),
+            (self.columns["side"], "where the first player is to move", "where the second is"),
+            (self.columns["result"], "that the side to move won", "that it lost"),
         ):
-            if missing.any() and (shares := _different_shares(missing, sign, self.column("game"))):
+            if missing.any() and (shares := _different_shares(missing, sign, self.columns["game"])):
                 text = (
                     f"{name} has no value for {shares[0]:.0%} of the positions {one}, and for {shares[1]:.0%} of those "
                     f"{other}: what is left to grade is no fair sample"
@@ -249,8 +237,8 @@ class CollectedPositions:
 
     def drawishness_rows(self, prediction: Prediction) -> DrawishnessRows:
         """Return what a drawishness of a scorer's values is fitted to."""
-        features, phase, key = (self.column(name) for name in ("features", "by phase", "game key"))
-        return DrawishnessRows(features, phase, prediction.value, self.result, key)
+        features, phase, result, key = (self.columns[name] for name in ("features", "by phase", "result", "game key"))
+        return DrawishnessRows(features, phase, prediction.value, result, key)
 
 
 def _different_shares(missing: NDArray[np.bool_], sign: NDArray[Any], game: NDArray[Any]) -> tuple[float, float] | None:
@@ -338,31 +326,24 @@ def grade_collection(
     if tuning and not featured:
         raise BadInputError(f"tuning games serve to fit a drawishness: give {FEATURES!r} for that of an evaluation")
     every = [*tuning, *files]
-    reading: dict[str, Any] = {
-        "names": dict(zip(every, distinct_names(every), strict=True)),
-        "format": format,
-        "skip_bad": skip_bad,
-        "threads": max(1, jobs),
-        "progress": progress,
-    }
+    distinct = dict(zip(every, distinct_names(every), strict=True))
+
+    def collected(paths: Files, chosen: SelectionRule, own: Sequence[Scorer], **more: Any) -> CollectedPositions:
+        found = CollectedPositions(game, learning, own, is_featured=bool(featured))
+        reading = {"names": distinct, "format": format, "skip_bad": skip_bad, "threads": max(1, jobs), **more}
+        found.read(paths, chosen, progress=progress, **reading)
+        return found
+
     tuned: dict[str, DrawishnessRows] = {}
     if tuning:
-        columns = CollectedPositions(
-            game, learning, [scorer for scorer in scorers if scorer.name in featured], is_featured=True
-        )
-        columns.read(tuning, rule if tuning_rule is None else tuning_rule, **reading)
-        tuned = {name: columns.drawishness_rows(found) for name, found in columns.predictions(progress).items()}
-    columns = CollectedPositions(game, learning, scorers, is_featured=bool(featured))
-    columns.read(files, rule, observe=observe, **reading)
-    predictions = {
-        name: with_parameters(prediction, scale, alpha)
-        for (name, prediction), scale, alpha in zip(
-            columns.predictions(progress).items(), given_scales, given_drawishness, strict=True
-        )
-    }
+        fitted = collected(tuning, tuning_rule or rule, [scorer for scorer in scorers if scorer.name in featured])
+        tuned = {name: fitted.drawishness_rows(found) for name, found in fitted.predictions(progress).items()}
+    columns = collected(files, rule, scorers, observe=observe)
+    given = zip(columns.predictions(progress).items(), given_scales, given_drawishness, strict=True)
+    predictions = {name: with_parameters(prediction, scale, alpha) for (name, prediction), scale, alpha in given}
     told = [text for scorer in scorers for text in scorer.remarks()]
     tables = [table for scorer in scorers for table in scorer.tables()]
-    result, side = columns.result, columns.column("side")
+    result, side = columns.columns["result"], columns.columns["side"]
     ungraded = [name for name, prediction in predictions.items() if not prediction.is_known.any()]
     have = "has" if len(ungraded) == 1 else "have"
     without = f"{' and '.join(ungraded)} {have} no value for any of the {counted(len(result), 'position')}"
@@ -381,7 +362,7 @@ def grade_collection(
     grading = grade_predictions(
         result,
         predictions,
-        game=columns.column("game"),
+        game=columns.columns["game"],
         side=side if side.all() else None,
         groupings=columns.groupings,
         settings=settings,
