@@ -35,8 +35,6 @@ from glem.core.grading.calibration import (
 from glem.core.grading.collection import (
     CollectedPositions,
     Files,
-    collection_remarks,
-    fitted_here,
     learning_of,
     with_parameters,
 )
@@ -223,23 +221,20 @@ def calibrate_predictions(
     part = parts_of_games(games, settings.seed)
     fits = {}
     for each, (numbers, bounds) in wanted.items():
-        degree = 0 if each == CONSTANT else DEGREE
+        how: dict[str, Any] = {"degree": 0 if each == CONSTANT else DEGREE, "floor": settings.floor}
         logs[each] = np.empty(len(rows))
         for number in range(PARTS):
-            mine, others = part == number, np.flatnonzero(part != number)
-            fit = fit_wdl_model(
-                value[others], result[others], numbers[others], bounds, degree=degree, floor=settings.floor
-            )
+            mine, others = part == number, part != number
+            fit = fit_wdl_model(value[others], result[others], numbers[others], bounds, **how)
             logs[each][mine] = fit.model.log_correctness(value[mine], result[mine], numbers[mine])
-        fits[each] = fit_wdl_model(value, result, numbers, bounds, degree=degree, game=games, floor=settings.floor)
+        fits[each] = fit_wdl_model(value, result, numbers, bounds, game=games, **how)
         if each != CONSTANT:
             logs[f"{BAN} by {each}"] = _in_groups(said, result, part, numbers, settings.floor)
     # What was fitted to the graded games has seen their results.
     rivals = [each for each in logs if each != BAN and not (each == AS_GIVEN and as_given.fitted)]
-    pairs = [(model_title(each), model_title(BAN)) for each in rivals]
     against = [
-        compare(logs[each], logs[BAN], games, names=names, settings=settings)
-        for each, names in zip(rivals, pairs, strict=True)
+        compare(logs[each], logs[BAN], games, names=(model_title(each), model_title(BAN)), settings=settings)
+        for each in rivals
     ]
     compared = dict(zip(rivals, holm_adjusted(against), strict=True))
     graded = tuple(GradedModel(each, grade_of(own, games, settings), compared.get(each)) for each, own in logs.items())
@@ -371,9 +366,9 @@ def calibrate_collection(
         settings=settings,
     )
     missing = len(prediction.value) - len(found.value)
-    remarks = [*fitted_here([scorer], files), *collection_remarks(columns.summaries, columns.counts, rule)]
+    remarks = [*columns.remarks(files, rule)]
     if missing:
         remarks.append(f"{counted(missing, 'position')} without a value or a covariate left out")
     remarks += [f"{name}: {fit.message}" for name, fit in found.fits.items() if fit.message]
-    told = (*remarks, *scorer.remarks())
-    return CalibratedCollection(found, rule, columns.counts, told, tuple(scorer.tables()))
+    remarks += scorer.remarks()
+    return CalibratedCollection(found, rule, columns.counts, tuple(remarks), tuple(scorer.tables()))

@@ -235,6 +235,33 @@ class CollectedPositions:
                 )
                 warnings.warn(text, GlemWarning, stacklevel=2)
 
+    def remarks(self, files: Files, rule: SelectionRule) -> list[str]:
+        """Say what a reader should know about the selected positions, their files, and who was fitted to these."""
+        provenances = {scorer.name: scorer.provenance for scorer in self.scorers}
+        found = [
+            f"{name} was fitted to {' and '.join(known)}: its grade there says little about other games"
+            for name, known in fitted_among(provenances, files).items()
+        ]
+        others = sorted({summary.label_kind for summary in self.summaries} - {"result"})
+        if others:
+            found.append(
+                f"labels are of the kind {', '.join(others)}: their sign is graded, which need not be the game's "
+                "result (glem positions --label result)"
+            )
+        counts = self.counts
+        if counts.without:
+            found.append(f"{counted(counts.without, 'game')} without any position that the selection leaves")
+        if counts.incomplete and rule.skip_end:
+            found.append(
+                f"{counted(counts.incomplete, 'game')} with positions missing: the last {rule.skip_end:.0%} is counted "
+                "from the last one that is there"
+            )
+        if counts.unknown_ply:
+            found.append(f"{counted(counts.unknown_ply, 'position')} of unknown ply, not left out for it")
+        if counts.without_result:
+            found.append(f"{counted(counts.without_result, 'game')} without a result left out")
+        return found + reading_remarks(self.summaries)
+
     def drawishness_rows(self, prediction: Prediction) -> DrawishnessRows:
         """Return what a drawishness of a scorer's values is fitted to."""
         features, phase, result, key = (self.columns[name] for name in ("features", "by phase", "result", "game key"))
@@ -374,8 +401,7 @@ def grade_collection(
         tuple(sorted({summary.label_kind for summary in columns.summaries})),
         (
             *([f"{without}: not graded"] if ungraded else []),
-            *fitted_here(scorers, files),
-            *collection_remarks(columns.summaries, columns.counts, rule),
+            *columns.remarks(files, rule),
             *_missing(grading),
             *fitted_remarks,
             *told,
@@ -423,38 +449,6 @@ def learning_of(game: Game) -> Learning | None:
         return load_learning(game.name)
     except PluginError:
         return None
-
-
-def collection_remarks(summaries: Sequence[FileSummary], counts: SelectionCounts, rule: SelectionRule) -> list[str]:
-    """Say what a reader should know about the selected positions and their files."""
-    others = sorted({summary.label_kind for summary in summaries} - {"result"})
-    found = []
-    if others:
-        found.append(
-            f"labels are of the kind {', '.join(others)}: their sign is graded, which need not be the game's result "
-            "(glem positions --label result)"
-        )
-    if counts.without:
-        found.append(f"{counted(counts.without, 'game')} without any position that the selection leaves")
-    if counts.incomplete and rule.skip_end:
-        found.append(
-            f"{counted(counts.incomplete, 'game')} with positions missing: the last {rule.skip_end:.0%} is counted "
-            "from the last one that is there"
-        )
-    if counts.unknown_ply:
-        found.append(f"{counted(counts.unknown_ply, 'position')} of unknown ply, not left out for it")
-    if counts.without_result:
-        found.append(f"{counted(counts.without_result, 'game')} without a result left out")
-    return found + reading_remarks(summaries)
-
-
-def fitted_here(scorers: Sequence[Scorer], files: Files) -> list[str]:
-    """Name the evaluations that were fitted to some of the files."""
-    provenances = {scorer.name: scorer.provenance for scorer in scorers}
-    return [
-        f"{name} was fitted to {' and '.join(found)}: its grade there says little about other games"
-        for name, found in fitted_among(provenances, files).items()
-    ]
 
 
 def _missing(grading: Grading) -> list[str]:

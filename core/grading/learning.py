@@ -14,7 +14,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ Floats = NDArray[np.float64]
 
 _CHANGED = "changed by learn"
 _LONGEST_HISTORY = 2000
+_COMPARED = ("difference", "low", "high", "p_value", "positions", "games")
+"""What a verdict takes over from a comparison as it is."""
 
 
 def deciding_games(
@@ -313,7 +315,6 @@ def learn(
         raise BadInputError("there is nothing to try: name candidates, or a file of changes")
     trials = _Trials(games, rule, jobs, log)
     best = trials.graded(name, baseline)
-    verdicts: list[Verdict] = []
     settings = {
         "game": baseline.learning.game.name,
         "baseline": name,
@@ -324,11 +325,9 @@ def learn(
         "positions": len(games),
         **(facts or {}),
     }
-    with ExitStack() as stack:
-        journal = None if log is None else stack.enter_context(Journal(log, "learning", settings))
-        if journal is not None:
-            verdicts, best = trials.resumed(journal, tried, best)
-        task = stack.enter_context(progress("Trying", len(tried)))
+    opened = nullcontext() if log is None else Journal(log, "learning", settings)
+    with opened as journal, progress("Trying", len(tried)) as task:
+        verdicts, best = ([], best) if journal is None else trials.resumed(journal, tried, best)
         task.advance(len(verdicts))
         for number, candidate in enumerate(tried[len(verdicts) :], len(verdicts) + 1):
             task.note(candidate.name)
@@ -372,16 +371,11 @@ class _Trials:
             baseline=best.name,
             grade=graded.grade,
             baseline_grade=best.grade,
-            difference=found.difference,
+            **{name: getattr(found, name) for name in _COMPARED},
             error=found.error if math.isfinite(found.error) else 0.0,
-            low=found.low,
-            high=found.high,
-            p_value=found.p_value,
             accepted=accepted,
             scale=graded.fit.scale,
             drawishness=graded.fit.drawishness,
-            positions=found.positions,
-            games=found.games,
             seconds=round(time.monotonic() - began, 3),
             digest=candidate.digest,
             recalibrated=graded.recalibrated,
