@@ -812,7 +812,8 @@ def _scorers(
 ) -> list[Scorer]:
     """Make what gives values of evaluations, or of texts that describe them."""
     from glem.core.grading.scorers.scorer import Scorer
-    from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
+    from glem.core.grading.scorers.scorers import scorer_of
+    from glem.core.grading.scorers.searching import StaticScorer
 
     scorers: list[Scorer] = []
     for number, one in enumerate(evaluations, 1):

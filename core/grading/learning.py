@@ -38,7 +38,7 @@ from glem.core.grading.calibration import ScaleFit, log_correctness_of, recalibr
 from glem.core.grading.changes import CandidateChange, Refit, apply_changes, check_candidates, read_candidates
 from glem.core.grading.comparison import compare
 from glem.core.grading.correctness import LEAST_CORRECTNESS, GradingSettings, grade_of
-from glem.core.grading.scorers.scorers import StaticScorer
+from glem.core.grading.scorers.searching import StaticScorer
 from glem.core.positions.positions import Positions, keys_digest
 from glem.core.positions.selection.reading import FileSummary, reading_remarks
 from glem.core.positions.selection.selection import SelectionRule

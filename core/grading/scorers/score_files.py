@@ -5,11 +5,12 @@ import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError, reading
 from glem.core.files.packed import line_blocks
 from glem.core.game.equal_positions import position_keys
@@ -81,7 +82,7 @@ class ScoreFileScorer(Scorer):
         self._used = np.zeros(len(self._scores.key), np.bool_)
 
     def _read(self) -> _Scores:
-        keys, at, values, drawishness = array("Q"), array("q"), array("d"), array("d")
+        columns: tuple[array[Any], ...] = array("Q"), array("q"), array("d"), array("d")
         number = begun = 0
 
         def texts() -> Iterator[str]:
@@ -106,22 +107,17 @@ class ScoreFileScorer(Scorer):
                 begun = lines.line_num
                 if any(field.strip() for field in fields):
                     with reading(f"{self._path}:{number}", "line of scores"):
-                        key, value, draw = self._row(fields)
-                    keys.append(key)
-                    at.append(number)
-                    values.append(value)
-                    drawishness.append(draw)
-        return self._distinct(
-            _Scores(np.array(keys, np.uint64), np.array(at, np.int64), np.array(values), np.array(drawishness))
-        )
+                        key, value, drawishness = self._row(fields)
+                    for column, entry in zip(columns, (key, number, value, drawishness), strict=True):
+                        column.append(entry)
+        return self._distinct(_Scores(*map(np.array, columns)))
 
     def _distinct(self, found: _Scores) -> _Scores:
         """Sort rows by key, and refuse those that contradict an earlier one."""
-        key, first, group = np.unique(found.key, return_index=True, return_inverse=True)
-        distinct = _Scores(key, found.line[first], found.value[first], found.drawishness[first])
-        differs = np.zeros(len(found.key), np.bool_)
-        for column, chosen in ((found.value, distinct.value), (found.drawishness, distinct.drawishness)):
-            differs |= (column != chosen[group]) & ~(np.isnan(column) & np.isnan(chosen[group]))
+        _, first, group = np.unique(found.key, return_index=True, return_inverse=True)
+        distinct = rows_of(found, first)
+        given, chosen = (np.stack([scores.value, scores.drawishness]) for scores in (found, rows_of(distinct, group)))
+        differs = ((given != chosen) & ~(np.isnan(given) & np.isnan(chosen))).any(axis=0)
         if differs.any():
             row = int(np.argmax(differs))
             raise BadInputError(
@@ -243,8 +239,6 @@ class ScoreFileScorer(Scorer):
     def remarks(self) -> Sequence[str]:
         """Say how many lines were for none of the graded positions."""
         unused = int((~self._used).sum())
-        return (
-            [f"{self.name}: {unused:,} of {counted(len(self._used), 'score')} are for other positions"]
-            if unused
-            else []
-        )
+        if not unused:
+            return []
+        return [f"{self.name}: {unused:,} of {counted(len(self._used), 'score')} are for other positions"]

@@ -15,26 +15,17 @@ Options follow the first word after commas; ``name=`` gives each a name of its o
 
 from pathlib import Path
 
-import attrs
-
 from glem.core.errors import BadInputError
-from glem.core.evaluation.integers.recomputing import search_unit
-from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.named import load_evaluation
-from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.features.functions import load_function
 from glem.core.game.game import Game
-from glem.core.grading.calibration import Prediction
 from glem.core.grading.scorers.comments import CommentScorer
 from glem.core.grading.scorers.functions import FunctionScorer
 from glem.core.grading.scorers.score_files import ScoreFileScorer
 from glem.core.grading.scorers.scorer import Scorer
-from glem.core.grading.scorers.searching import ExternalScorer, SearchScorer
+from glem.core.grading.scorers.searching import ExternalScorer, SearchScorer, StaticScorer
 from glem.core.players.spec import EXTERNAL, SEARCH, parse_player
-from glem.core.positions.positions import Positions
 from glem.core.search.results import Limits
-from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tasks import Workers
 
 _STATIC = Limits(depth=1)
@@ -42,38 +33,6 @@ _STATIC = Limits(depth=1)
 
 _COMMENTS, _CSV, _PYTHON = "comments", "csv", "python"
 _OPTIONS = {_COMMENTS: ("side", "unit", "kind", "mate"), _CSV: ("side", "unit"), _PYTHON: ("unit",)}
-
-
-class StaticScorer(Scorer):
-    """An evaluation as it is, with its drawishness if it has one. Under the logistic link its values are log odds.
-
-    The evaluation's own b does not come along: grades fit b to the graded games for all evaluations alike, so that they
-    tell how values order and space positions, whatever unit they count in. Where the evaluation's calibration is to be
-    graded as well, give b: 1 for files of ``glem fit likelihood``, which have it folded into their weights.
-
-    Parameters
-    ----------
-    name
-        For people.
-    jobs
-        Threads.
-    """
-
-    def __init__(self, name: str, evaluation: LinearEvaluation | ResultEvaluation, *, jobs: int = 1) -> None:
-        self.name = name
-        self.provenance = evaluation.provenance
-        value = value_part(evaluation)
-        self._unit = search_unit(value)
-        # The sum before the logistic link: a winning chance of almost 1 has few digits left.
-        self._value = attrs.evolve(value, link=IDENTITY) if value.link == LOGISTIC else value
-        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
-        self._jobs = jobs
-
-    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
-        """Evaluate positions."""
-        positions, own = selected.positions, self._drawishness
-        value = self._value.predict(positions, jobs=self._jobs, progress=progress)
-        return Prediction(value, None if own is None else own.predict(positions, jobs=self._jobs), unit=self._unit)
 
 
 def scorer_of(

@@ -1,4 +1,4 @@
-"""Values after a search of each position by itself, by glem's own players and by external engines."""
+"""Values of evaluations, static or after a search of each position by itself, and those of external engines."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,12 +8,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
-from attrs import define
+from attrs import define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import search_unit
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY, LOGISTIC
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.files.digests import arrays_digest
@@ -88,7 +90,43 @@ class _Work:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-class SearchScorer(Scorer):
+class StaticScorer(Scorer):
+    """An evaluation as it is, with its drawishness if it has one. Under the logistic link its values are log odds.
+
+    The evaluation's own b does not come along: grades fit b to the graded games for all evaluations alike, so that they
+    tell how values order and space positions, whatever unit they count in. Where the evaluation's calibration is to be
+    graded as well, give b: 1 for files of ``glem fit likelihood``, which have it folded into their weights.
+
+    Parameters
+    ----------
+    name
+        For people.
+    jobs
+        Threads.
+    """
+
+    def __init__(self, name: str, evaluation: LinearEvaluation | ResultEvaluation, *, jobs: int = 1) -> None:
+        self.name = name
+        self.provenance = evaluation.provenance
+        value = value_part(evaluation)
+        self._unit = search_unit(value)
+        # The sum before the logistic link: a winning chance of almost 1 has few digits left.
+        self._value = evolve(value, link=IDENTITY) if value.link == LOGISTIC else value
+        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
+        self._jobs = jobs
+
+    def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
+        """Evaluate positions."""
+        value = self._value.predict(selected.positions, jobs=self._jobs, progress=progress)
+        return self._with_drawishness(value, selected)
+
+    def _with_drawishness(self, value: NDArray[Any], selected: Positions, **more: Any) -> Prediction:
+        own = self._drawishness
+        alpha = None if own is None else own.predict(selected.positions, jobs=self._jobs)
+        return Prediction(value, alpha, unit=self._unit, **more)
+
+
+class SearchScorer(StaticScorer):
     """An evaluation after a search of each position by itself; a drawishness of its own is that of the position itself.
 
     A value lies within the game's final scores, or within the greatest log odds of the search under the logistic link:
@@ -111,18 +149,13 @@ class SearchScorer(Scorer):
             raise BadInputError(f"{spec.name!r}: a clock is for games; limit the search by depth=, nodes= or seconds=")
         if spec.result_from:
             raise BadInputError(f"{spec.name!r}: positions are graded by their scores; use solve=, not result=")
-        self.name = spec.name
-        evaluation = load_evaluation(spec.evaluation, game)
-        self.provenance = evaluation.provenance
-        self._unit = search_unit(value_part(evaluation))
-        self._drawishness = evaluation.drawishness if isinstance(evaluation, ResultEvaluation) else None
+        super().__init__(spec.name, load_evaluation(spec.evaluation, game), jobs=1)
         self._work = _Work(game, spec.resolved(game), _searched, _SEARCHES_PER_TASK, workers or Workers(), None)
 
     def predict(self, selected: Positions, *, progress: Progress = SILENT) -> Prediction:
         """Search each position with an empty table."""
         found = self._work.done(selected.positions, progress)
-        own = None if self._drawishness is None else self._drawishness.predict(selected.positions, jobs=1)
-        return Prediction(found["value"], own, unit=self._unit, seconds=float(found["seconds"].mean()))
+        return self._with_drawishness(found["value"], selected, seconds=float(found["seconds"].mean()))
 
 
 def _table_mb(spec: PlayerSpec) -> int:

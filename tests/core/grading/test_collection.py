@@ -15,8 +15,8 @@ from glem.core.grading.collection import CollectionGrading, grade_collection
 from glem.core.grading.comparison import Comparison
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorer import Scorer
-from glem.core.grading.scorers.scorers import StaticScorer, scorer_of
-from glem.core.grading.scorers.searching import SearchScorer
+from glem.core.grading.scorers.scorers import scorer_of
+from glem.core.grading.scorers.searching import SearchScorer, StaticScorer
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.selection import SelectionRule

@@ -24,7 +24,7 @@ from glem.core.grading.calibrating import calibrate_predictions
 from glem.core.grading.calibration import log_correctness_of
 from glem.core.grading.collection import with_parameters
 from glem.core.grading.correctness import LEAST_CORRECTNESS, grade_of
-from glem.core.grading.scorers.scorers import StaticScorer
+from glem.core.grading.scorers.searching import StaticScorer
 from glem.core.grading.wdl_model import Bounds
 from glem.core.measures.errors import CalibrationError, MeanAbsoluteError, MeanError, RootMeanSquareError
 from glem.core.measures.grade import GradeMeasure
