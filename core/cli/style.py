@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from attrs import define, fields
+from attrs import asdict, define, fields
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, print_with_page
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
-from glem.core.tasks.counts import counted
+from glem.core.tasks.counts import counted, with_limits
+from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -22,15 +23,20 @@ if TYPE_CHECKING:
     from glem.core.features.learning import Learning
     from glem.core.game.game import Game
     from glem.core.game.records import GameRecords
+    from glem.core.positions.replay import Replay
+    from glem.core.styles.chosen_moves import ChosenMoves
     from glem.core.styles.persons import PersonGames
-    from glem.core.styles.styles import Foretelling, StyleSettings
+    from glem.core.styles.styles import Style, StyleSettings
     from glem.core.styles.temporal_difference import TemporalDifference
+    from glem.core.styles.two_players import Repetition
     from glem.core.styles.who_is_it import Study
     from glem.core.tasks.tasks import Workers
 
-_SHOWN = 15
+    _Loader = Callable[[Game], tuple[Learning, StyleSettings]]
+
 _POOL_GAMES = 60
 _FIXED = "material=25"
+_PLIES = (8, 69)
 _DEPTH = "depth of searches"
 """Under which the file of a style says how its moves were searched: styles are asked as they were learned."""
 
@@ -40,37 +46,112 @@ def command() -> None:
     """Players' styles, learned from the moves that they chose (after Levene and Fenner 2009)."""
 
 
-@define(frozen=True)
-class How:
-    """What of a style's learning the options say."""
-
-    feature_set: str | None
-    features: tuple[str, ...]
-    plies: tuple[int, int]
-    depth: int
-    quiescence: str
-    leeway: float | None
-    refits: int
-
-    def learning(self, game: Game) -> Learning:
-        """Load the features."""
-        from glem.core.styles.styles import learning_of_styles
-
-        game.search_rules_with(self.quiescence)
-        return learning_of_styles(game.name, "" if self.feature_set == "none" else self.feature_set)
-
-    def settings(self, learning: Learning) -> StyleSettings:
-        """Choose among the features."""
-        from glem.core.styles.styles import StyleSettings, style_features
-
-        names = style_features(learning, self.features)
-        return StyleSettings(names, self.plies, self.depth, self.quiescence, self.refits, self.leeway)
-
-
-def _how(plies: tuple[int, int] | None, depth: int | None, no_search: bool, quiescence: str, **more: Any) -> How:
+def _how(
+    feature_set: str | None,
+    features: tuple[str, ...],
+    plies: tuple[int, int] | None,
+    depth: int | None,
+    no_search: bool,
+    quiescence: str,
+    **more: Any,
+) -> _Loader:
+    """Give what loads the features of a game and chooses among them."""
     if no_search and (depth is not None or quiescence):
         raise BadInputError("--no-search searches nothing: leave --depth and --quiescence out")
-    return How(plies=plies or (8, 69), depth=-1 if no_search else depth or 0, quiescence=quiescence, **more)
+
+    def load(game: Game) -> tuple[Learning, StyleSettings]:
+        from glem.core.styles.styles import StyleSettings, learning_of_styles, style_features
+
+        game.search_rules_with(quiescence)
+        learning = learning_of_styles(game.name, "" if feature_set == "none" else feature_set)
+        names, searched = style_features(learning, features), -1 if no_search else depth or 0
+        return learning, StyleSettings(names, plies or _PLIES, searched, quiescence, **more)
+
+    return load
+
+
+@define(frozen=True)
+class Whose:
+    """Whose games the options choose."""
+
+    players: tuple[str, ...]
+    without: tuple[str, ...]
+    events: tuple[str, ...]
+
+    def games(self, game: Game, files: options.GameFiles) -> PersonGames:
+        """Read the games of the player; where none is named, those of everybody."""
+        from glem.core.styles.persons import everybody, person_of
+
+        if self.players:
+            leaving_out = {"without": self.without, "without_events": self.events}
+            return person_of(game, _records(game, files), self.players, **leaving_out)
+        if self.without or self.events:
+            raise BadInputError("--without-player and --without-event need --of-player")
+        return everybody(game, _records(game, files))
+
+
+@define(frozen=True)
+class Asked:
+    """How styles are asked for the moves of games."""
+
+    plies: tuple[int, int] | None
+    depth: int | None
+    quiescence: str
+
+    def moves(
+        self, styles: Sequence[LinearEvaluation], person: PersonGames, progress: Progress = SILENT
+    ) -> tuple[ChosenMoves, Replay]:
+        """Ask for a person's moves, at the given depth or that at which the first style was learned."""
+        from glem.core.styles.telling import evaluated_moves
+
+        known = styles[0].provenance.get(_DEPTH, "")
+        depth = self.depth if self.depth is not None else int(known) if known.lstrip("-").isdecimal() else 0
+        played, rows = person.moves(styles[0].learning.game, self.plies or _PLIES)
+        moves = evaluated_moves(styles, played, rows, depth=depth, quiescence=self.quiescence, progress=progress)
+        return moves, played
+
+
+@define(frozen=True)
+class Differences:
+    """What the options say of temporal differences."""
+
+    td: tuple[str, ...]
+    fixed: tuple[str, ...]
+
+    def constants(self) -> TemporalDifference:
+        """Make the constants."""
+        from glem.core.styles.temporal_difference import TemporalDifference
+
+        given = _assignments("--td", self.td)
+        known = [field.name for field in fields(TemporalDifference)]
+        for name in given:
+            if name not in known:
+                raise BadInputError(
+                    f"--td: temporal differences have no constant {name!r}; they have: {', '.join(known)}"
+                )
+        kinds = {"batch": int, "positive": bool}
+        return TemporalDifference(**{name: kinds.get(name, float)(value) for name, value in given.items()})
+
+    def first_weights(self, names: Sequence[str]) -> tuple[Any, Any]:
+        """Weights to begin with, equal but for the fixed ones; and which are fixed."""
+        import numpy as np
+
+        given = _assignments("--fixed", self.fixed or ([_FIXED] if "material" in names else []))
+        for name in given:
+            if name not in names:
+                raise BadInputError(f"--fixed: {name!r} is none of the features that count")
+        return np.array([given.get(name, 1.0) for name in names]), np.array([name in given for name in names])
+
+
+def _assignments(option: str, texts: Iterable[str]) -> dict[str, float]:
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found[name.replace("-", "_")] = float(value)
+        except ValueError:
+            raise BadInputError(f"{option} must be NAME=VALUE with a number, got {text!r}") from None
+    return found
 
 
 _how_options = options.group(
@@ -85,58 +166,35 @@ _how_options = options.group(
     options.amount("--leeway", None, "How far effects may well be from the prior's, in log odds.", metavar="X"),
     options.count("--refits", 3, "Without a prior: searches with what was found, and fits again.", least=0),
 )
-_without = options.option(
-    "--without-player", "without", multiple=True, metavar="NAME", help="Leave games against this player out."
-)
 _without_events = options.option(
     "--without-event", "events", multiple=True, metavar="NAME", help="Leave out events of this name, such as 'rapid*'."
 )
 _among = options.option(
     "--among", multiple=True, metavar="FILE", help="Another style: percentiles are among those of like rating."
 )
-_td = options.option(
-    "--td", multiple=True, metavar="NAME=VALUE", help="A constant of temporal differences, such as momentum=0.9."
+_asked = options.group("asked", Asked, options.plies, options.LIMITS["depth"], options.quiescence)
+_whose = options.group(
+    "whose",
+    Whose,
+    options.of_player,
+    options.option(
+        "--without-player", "without", multiple=True, metavar="NAME", help="Leave games against this player out."
+    ),
+    _without_events,
 )
-_fixed = options.option(
-    "--fixed",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help=f"A weight that temporal differences leave as it is; {_FIXED} where there is such a feature.",
+_differences = options.group(
+    "differences",
+    Differences,
+    options.option(
+        "--td", multiple=True, metavar="NAME=VALUE", help="A constant of temporal differences, such as momentum=0.9."
+    ),
+    options.option(
+        "--fixed",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help=f"A weight that temporal differences leave as it is; {_FIXED} where there is such a feature.",
+    ),
 )
-
-
-def _assignments(option: str, texts: Sequence[str]) -> dict[str, float]:
-    found = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        try:
-            found[name.replace("-", "_")] = float(value)
-        except ValueError:
-            raise BadInputError(f"{option} must be NAME=VALUE with a number, got {text!r}") from None
-    return found
-
-
-def _constants(texts: Sequence[str]) -> TemporalDifference:
-    from glem.core.styles.temporal_difference import TemporalDifference
-
-    given = _assignments("--td", texts)
-    known = [field.name for field in fields(TemporalDifference)]
-    for name in given:
-        if name not in known:
-            raise BadInputError(f"--td: temporal differences have no constant {name!r}; they have: {', '.join(known)}")
-    kinds = {"batch": int, "positive": bool}
-    return TemporalDifference(**{name: kinds.get(name, float)(value) for name, value in given.items()})
-
-
-def _first_weights(names: Sequence[str], texts: Sequence[str]) -> tuple[Any, Any]:
-    """Weights that temporal differences begin with, equal but for the fixed ones; and which are fixed."""
-    import numpy as np
-
-    given = _assignments("--fixed", texts or ([_FIXED] if "material" in names else []))
-    for name in given:
-        if name not in names:
-            raise BadInputError(f"--fixed: {name!r} is none of the features that count")
-    return np.array([given.get(name, 1.0) for name in names]), np.array([name in given for name in names])
 
 
 def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
@@ -158,15 +216,12 @@ def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
     ),
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
-@options.of_player
-@_without
-@_without_events
+@_whose
 @options.evaluation_output
 @_how_options
 @options.prior
 @options.choice("--learner", ["choice", "differences"], "The choice model, or the paper's temporal differences.")
-@_td
-@_fixed
+@_differences
 @options.held_out(0.1, " to foretell")
 @options.count("--periods", 1, "Learn so many parts of the career apart, too.", metavar="N")
 @_among
@@ -176,15 +231,12 @@ def _records(game: Game, files: options.GameFiles) -> list[GameRecords]:
 @options.as_json
 def learn(
     files: options.GameFiles,
-    players: tuple[str, ...],
-    without: tuple[str, ...],
-    events: tuple[str, ...],
+    whose: Whose,
     output: str,
-    how: How,
+    how: _Loader,
     prior: str,
     learner: str,
-    td: tuple[str, ...],
-    fixed: tuple[str, ...],
+    differences: Differences,
     held_out: float,
     periods: int,
     among: tuple[str, ...],
@@ -202,61 +254,48 @@ def learn(
     import numpy as np
 
     from glem.core.evaluation.named import load_value
-    from glem.core.positions.replay import replay
-    from glem.core.styles.chosen_moves import own_moves
-    from glem.core.styles.persons import person_of
-    from glem.core.styles.styles import learn_style, make_moves, predict
-    from glem.core.styles.telling import compare_tastes, of_like_strength
+    from glem.core.report.pages.styles import render_style
+    from glem.core.styles.styles import learn_style, make_moves, of_score_alone, predict, prediction_table
+    from glem.core.styles.telling import compare_tastes, drift_table, of_like_strength, weights_table
 
-    if not players:
+    if not whose.players:
         raise BadInputError("--of-player says whose style it is; it is missing")
     if learner == "differences" and (prior != "none" or periods > 1 or among or report):
         raise BadInputError("--prior, --periods, --among and --report go with --learner choice")
     check_outputs(output, report)
     game = files.game()
-    learning = how.learning(game)
-    settings = how.settings(learning)
+    learning, settings = how(game)
     held = None if prior == "none" else load_value(prior, game)
-    person = person_of(game, _records(game, files), players, without=without, without_events=events)
-    order = np.random.default_rng(seed).permutation(len(person))
-    unseen = min(round(held_out * len(person)), len(person) - 1)
-    training, test = person.select(np.sort(order[unseen:])), person.select(np.sort(order[:unseen]))
-    played = replay(game, training.records)
-    rows = own_moves(played, training.side, settings.plies)
+    person = whose.games(game, files)
+    training, test = person.divided(seed, min(round(held_out * len(person)), len(person) - 1))
     told = {**training.facts(), _DEPTH: str(settings.depth)}
+    data = {"file": output, "player": person.name, "games": len(training), "caught": dict(person.caught)}
     if learner == "differences":
-        evaluation = _by_differences(learning, settings, played, rows, _constants(td), fixed, told)
+        evaluation = _by_differences(learning, settings, training, differences, told)
         evaluation.save(output)
-        print_result(
-            {"file": output, "player": person.name, "games": len(training), "caught": dict(person.caught)},
-            (*person.told(), _weights_table(evaluation), f"wrote {output}"),
-        )
+        print_result(data, (*person.told(), weights_table(evaluation, {}), f"wrote {output}"))
         return
     progress = display_progress()
-    style = learn_style(learning, played, rows, settings, prior=held, progress=progress)
-    evaluation = style.evaluation(told)
-    predictions: list[Foretelling] = []
+    style = learn_style(learning, *training.moves(game, settings.plies), settings, prior=held, progress=progress)
+    model, evaluation = style.model, style.evaluation(told)
+    predictions = []
     if len(test):
-        asked = replay(game, test.records)
         searched = evaluation if held is None else held
-        own = own_moves(asked, test.side, settings.plies)
-        moves = make_moves(learning, asked, own, settings, searched, progress, scored=held is not None)
-        predictions.append(predict("own style", moves, style.model.weights))
+        asked = test.moves(game, settings.plies)
+        moves = make_moves(learning, *asked, settings, searched, progress, scored=held is not None)
+        guesses = {"own style": model.weights}
         if held is not None:
-            alone = np.zeros(len(moves.names))
-            alone[0] = style.model.weights[0]
-            predictions.append(predict("the prior alone", moves, alone))
-        predictions.append(predict("chance", moves, np.zeros(len(moves.names))))
+            guesses["the prior alone"] = of_score_alone(model.weights)
+        guesses["chance"] = np.zeros(len(moves.names))
+        predictions = [predict(name, moves, weights) for name, weights in guesses.items()]
     evaluation.save(output)
     parts = _periods(style, training, periods)
     others = of_like_strength(evaluation, [load_value(path, game) for path in among])
     shares = {taste.name: taste.share for taste in compare_tastes(evaluation, evaluation, others)} if others else {}
-    tables = [_prediction_table(predictions, confidence), _weights_table(evaluation, shares)]
-    tables += [_period_table(parts)] if len(parts) > 1 else []
+    tables = [prediction_table(predictions, confidence), weights_table(evaluation, shares)]
+    tables += [drift_table(parts)] if len(parts) > 1 else []
     page = ""
     if report is not None:
-        from glem.core.report.pages.styles import render_style
-
         page = render_style(
             evaluation,
             name=person.name,
@@ -266,155 +305,55 @@ def learn(
             shares=shares,
             game_title=game.title,
         )
-    data = {
-        "file": output,
-        "player": person.name,
-        "games": len(training),
-        "caught": dict(person.caught),
+    data |= {
         "near": dict(person.near),
         "left_out": dict(person.left_out),
-        "choices": style.model.choices,
-        "explained": style.model.explained,
-        "predictions": [_prediction_json(one, confidence) for one in predictions],
+        "choices": model.choices,
+        "explained": model.explained,
+        "predictions": [one.to_json(confidence) for one in predictions],
         "weights": {
             name: {"weight": float(weight), "error": float(error)}
-            for name, weight, error in zip(
-                style.model.names, style.model.weights, style.model.cautious_errors(), strict=True
-            )
+            for name, weight, error in zip(model.names, model.weights, model.cautious_errors(), strict=True)
         },
     }
     print_with_page(data, (*person.told(), *tables, f"wrote {output}"), page, report)
 
 
 def _by_differences(
-    learning: Learning,
-    settings: StyleSettings,
-    played: Any,
-    rows: Any,
-    constants: TemporalDifference,
-    fixed: Sequence[str],
-    told: dict[str, str],
+    learning: Learning, settings: StyleSettings, person: PersonGames, differences: Differences, told: dict[str, str]
 ) -> LinearEvaluation:
-    import numpy as np
-
     from glem.core.compiling.columns import rows_of
-    from glem.core.evaluation.linear import LinearEvaluation
-    from glem.core.evaluation.links import LOGISTIC
     from glem.core.styles.chosen_moves import starts_of_games
+    from glem.core.styles.styles import evaluation_with
     from glem.core.styles.temporal_difference import SearchedValues, learn_by_search
 
-    begin, held = _first_weights(settings.features, fixed)
-    values = SearchedValues(learning, settings.features, constants.scale, settings.depth, settings.quiescence)
-    starts = starts_of_games(played.record[rows])
+    played, rows = person.moves(learning.game, settings.plies)
+    constants, names = differences.constants(), settings.features
+    values = SearchedValues(learning, names, constants.scale, settings.depth, settings.quiescence)
+    starts, first = starts_of_games(played.record[rows]), differences.first_weights(names)
     positions = rows_of(played.positions, rows)
-    course = learn_by_search(values, positions, starts, begin, held, constants, display_progress())
-    phases = len(learning.phases)
-    return LinearEvaluation(
-        learning,
-        np.zeros(phases, np.float32),
-        LOGISTIC,
-        linear=tuple(learning.features.index(name) for name in settings.features),
-        linear_weights=np.tile((constants.scale * course.weights).astype(np.float32), (phases, 1)),
-        provenance={
-            "weights": f"temporal differences of {counted(len(starts) - 1, 'game')}, {counted(course.steps, 'step')}",
-            **told,
-        },
-    )
+    course = learn_by_search(values, positions, starts, *first, constants, display_progress())
+    how = f"temporal differences of {counted(len(starts) - 1, 'game')}, {counted(course.steps, 'step')}"
+    return evaluation_with(learning, names, constants.scale * course.weights, provenance={"weights": how, **told})
 
 
-def _depth(given: int | None, style: LinearEvaluation) -> int:
-    """Depth at which a style is asked: the given one, or that at which it was learned."""
-    known = style.provenance.get(_DEPTH, "")
-    return given if given is not None else int(known) if known.lstrip("-").isdecimal() else 0
-
-
-def _periods(style: Any, person: PersonGames, periods: int) -> list[tuple[str, LinearEvaluation]]:
+def _periods(style: Style, person: PersonGames, periods: int) -> list[tuple[str, LinearEvaluation]]:
     """Learn parts of a career apart, of as many games each, from the moves that are made already."""
     import numpy as np
 
     from glem.core.styles.styles import Style, fit_moves
 
-    years = person.years()
-    if periods < 2 or not (years > 0).any():
+    if periods < 2:
         return []
-    found = []
+    years = person.years()
     known = np.flatnonzero(years > 0)
-    order = known[np.argsort(years[known], kind="stable")]
-    for part in np.array_split(order, periods):
-        if not len(part):
-            continue
-        chosen = np.zeros(len(person), bool)
-        chosen[part] = True
-        moves = style.moves.of_games(chosen)
-        model = fit_moves(moves)
-        label = f"{years[part].min()}-{years[part].max()}"
-        found.append((label, Style(model, moves, style.prior).evaluation({"period": label})))
+    found = []
+    for part in np.array_split(known[np.argsort(years[known], kind="stable")], periods):
+        if len(part):
+            moves = style.moves.of_games(np.isin(np.arange(len(person)), part))
+            label = f"{years[part].min()}-{years[part].max()}"
+            found.append((label, Style(fit_moves(moves), moves, style.prior).evaluation({"period": label})))
     return found
-
-
-def _interval(values: tuple[float, float, float]) -> str:
-    mean, low, high = values
-    return f"{mean:+.3f} ({low:+.3f} to {high:+.3f})" if low == low else f"{mean:+.3f}"
-
-
-def _prediction_table(predictions: Sequence[Foretelling], confidence: float) -> Table:
-    own = predictions[0] if predictions else None
-    rows = []
-    for one in predictions:
-        share, low, high = one.share_of_best(confidence)
-        less = "" if one is own or own is None else _interval(own.per_move(one, confidence))
-        foretold = f"{share:.1%} ({low:.1%} to {high:.1%})" if low == low else f"{share:.1%}"
-        rows.append((one.name, _interval(one.per_move(None, confidence)), less, foretold))
-    games = counted(len(predictions[0].moves), "unseen game") if predictions else "no unseen game"
-    moves = int(predictions[0].moves.sum()) if predictions else 0
-    return Table(
-        f"Foretold: {counted(moves, 'move')} of {games}",
-        ("by", "log likelihood a move", "own less this", "moves foretold"),
-        rows,
-    )
-
-
-def _prediction_json(one: Foretelling, confidence: float) -> dict[str, Any]:
-    mean, low, high = one.per_move(None, confidence)
-    share = one.share_of_best(confidence)
-    return {
-        "name": one.name,
-        "log_likelihood": [mean, low, high],
-        "foretold": list(share),
-        "moves": int(one.moves.sum()),
-    }
-
-
-def _weights_table(evaluation: LinearEvaluation, shares: dict[str, float] | None = None) -> Table:
-    from glem.core.styles.telling import coefficients_of
-
-    known = coefficients_of(evaluation)
-    found = sorted(known.items(), key=lambda item: -abs(item[1][0] / item[1][1] if item[1][1] > 0 else item[1][0]))
-    descriptions = {feature.name: feature.description for feature in evaluation.learning.features.features}
-    shares = shares or {}
-    rows = [
-        (
-            name,
-            f"{value:+.4f} ± {error:.4f}" if error == error else f"{value:+.4f}",
-            *([f"{shares[name]:.0%}"] if name in shares else [""] * bool(shares)),
-            descriptions[name],
-        )
-        for name, (value, error) in found[:_SHOWN]
-    ]
-    header = ("strongest", "weight", *(["greater than"] if shares else []), "what it counts")
-    return Table("Log odds of a choice", header, rows)
-
-
-def _period_table(parts: Sequence[tuple[str, LinearEvaluation]]) -> Table:
-    from glem.core.styles.telling import coefficients_of, compare_tastes
-
-    changed = compare_tastes(parts[-1][1], parts[0][1])[:_SHOWN]
-    known = [coefficients_of(style) for _, style in parts]
-    rows = [
-        (taste.name, f"{taste.score:+.1f}", *(f"{own[taste.name][0]:+.3f} ± {own[taste.name][1]:.3f}" for own in known))
-        for taste in changed
-    ]
-    return Table("Drift", ("feature", "change in errors", *(label for label, _ in parts)), rows)
 
 
 @command.command(
@@ -430,9 +369,7 @@ def _period_table(parts: Sequence[tuple[str, LinearEvaluation]]) -> Table:
 @click.argument("second", type=click.Path(dir_okay=False))
 @_among
 @options.file("--positions", "Games to find telling positions in; may be repeated.", multiple=True, metavar="FILE")
-@options.plies
-@options.LIMITS["depth"]
-@options.quiescence
+@_asked
 @options.report
 @options.as_json
 def compare(
@@ -440,19 +377,14 @@ def compare(
     second: str,
     among: tuple[str, ...],
     positions: tuple[str, ...],
-    plies: tuple[int, int] | None,
-    depth: int | None,
-    quiescence: str,
+    asked: Asked,
     report: str | None,
 ) -> None:
     """Compare two styles feature by feature, and find the positions in which they want different moves."""
-    import numpy as np
-
     from glem.core.evaluation.named import load_value
-    from glem.core.game.records import GameRecords
-    from glem.core.positions.replay import replay
-    from glem.core.styles.chosen_moves import own_moves
-    from glem.core.styles.telling import compare_tastes, evaluated_moves, of_like_strength, telling_positions
+    from glem.core.report.pages.styles import render_comparison
+    from glem.core.styles.persons import everybody
+    from glem.core.styles.telling import compare_tastes, of_like_strength, taste_table, telling_positions
 
     check_outputs(report)
     one = load_value(first)
@@ -462,54 +394,26 @@ def compare(
     names = Path(first).stem, Path(second).stem
     found = []
     if positions:
-        read = _records(game, options.GameFiles(game.name, positions, skip_bad=True))
-        records = GameRecords.concatenate(read, initial_position=game.initial_position)
-        played = replay(game, records)
-        rows = own_moves(played, np.zeros(len(records), np.int8), plies or (8, 69))
-        moves = evaluated_moves([one, two], played, rows, depth=_depth(depth, one), quiescence=quiescence)
-        found = telling_positions(moves, played)
-    told: list[str | Table] = [_taste_table(tastes, names)]
+        records = _records(game, options.GameFiles(game.name, positions, skip_bad=True))
+        found = telling_positions(*asked.moves([one, two], everybody(game, records)))
+    told: list[str | Table] = [taste_table(tastes, names)]
     told.append(f"of {counted(len(tastes), 'feature')}, {0.05 * len(tastes):.0f} differ by 2 errors or more by chance")
     for place in found:
-        wanted = [game.format_move(move) for move in place.wanted]
-        chances = [f"{of_own:.0%}" for of_own in (place.chances[0][0], place.chances[1][1])]
+        wanted = [
+            f"{name} {game.format_move(move)} ({chances[own]:.0%})"
+            for own, (name, move, chances) in enumerate(zip(names, place.wanted, place.chances, strict=True))
+        ]
         told.append(
-            f"{game.format_position(place.position)}\n  {names[0]} {wanted[0]} ({chances[0]}), "
-            f"{names[1]} {wanted[1]} ({chances[1]}), played {game.format_move(place.played)}"
+            f"{game.format_position(place.position)}\n  {', '.join(wanted)}, played {game.format_move(place.played)}"
         )
     page = ""
     if report is not None:
-        from glem.core.report.pages.styles import render_comparison
-
         page = render_comparison(one, two, names=names, tastes=tastes, positions=found, game_title=game.title)
     data = {
         "features": [taste._asdict() for taste in tastes],
-        "positions": [
-            {
-                "position": game.format_position(place.position),
-                "wanted": [game.format_move(move) for move in place.wanted],
-                "played": game.format_move(place.played),
-                "divergence": place.divergence,
-            }
-            for place in found
-        ],
+        "positions": [place.to_json(game) for place in found],
     }
     print_with_page(data, told, page, report)
-
-
-def _taste_table(tastes: Sequence[Any], names: tuple[str, str]) -> Table:
-    shares = any(taste.share == taste.share for taste in tastes)
-    rows = [
-        (
-            taste.name,
-            *(f"{weight:+.3f} ± {error:.3f}" for weight, error in zip(taste.weights, taste.errors, strict=True)),
-            f"{taste.score:+.1f}",
-            *([f"{taste.share:.0%}"] if shares else []),
-        )
-        for taste in tastes[:_SHOWN]
-    ]
-    header = ("feature", *names, "difference in errors", *([f"{names[0]} greater than"] if shares else []))
-    return Table(f"Where {names[0]} and {names[1]} differ most", header, rows)
 
 
 @command.command(
@@ -523,23 +427,15 @@ def _taste_table(tastes: Sequence[Any], names: tuple[str, str]) -> Table:
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
 @options.option("--style", "styles", multiple=True, metavar="FILE", help="A style; two or more.")
-@options.of_player
-@_without
-@_without_events
-@options.plies
-@options.LIMITS["depth"]
-@options.quiescence
+@_whose
+@_asked
 @options.confidence
 @options.as_json
 def classify(
     files: options.GameFiles,
     styles: tuple[str, ...],
-    players: tuple[str, ...],
-    without: tuple[str, ...],
-    events: tuple[str, ...],
-    plies: tuple[int, int] | None,
-    depth: int | None,
-    quiescence: str,
+    whose: Whose,
+    asked: Asked,
     confidence: float,
 ) -> None:
     """Say which of some styles the moves of GAMES fit best: of both sides of each game, or of one player's side.
@@ -549,74 +445,51 @@ def classify(
     import numpy as np
 
     from glem.core.evaluation.named import load_value
-    from glem.core.game.records import GameRecords
-    from glem.core.positions.replay import replay
-    from glem.core.styles.chosen_moves import own_moves
-    from glem.core.styles.persons import person_of
-    from glem.core.styles.telling import evaluated_moves, log_likelihoods, verdict
+    from glem.core.styles.telling import SHOWN, log_likelihoods, verdict
 
     if len(styles) < 2:
         raise BadInputError("there is nothing to tell apart: give --style two times or more")
     game = files.game()
     known = [load_value(path, game) for path in styles]
     names = [Path(path).stem for path in styles]
-    head: list[str] = []
-    if players:
-        person = person_of(game, _records(game, files), players, without=without, without_events=events)
-        records, side = person.records, person.side
-        head = person.told()
-    else:
-        if without or events:
-            raise BadInputError("--without-player and --without-event need --of-player")
-        records = GameRecords.concatenate(_records(game, files), initial_position=game.initial_position)
-        side = np.zeros(len(records), np.int8)
-    played = replay(game, records)
-    rows = own_moves(played, side, plies or (8, 69))
-    moves = evaluated_moves(
-        known, played, rows, depth=_depth(depth, known[0]), quiescence=quiescence, progress=display_progress()
-    )
+    person = whose.games(game, files)
+    moves, played = asked.moves(known, person, display_progress())
     if not len(moves.rows):
         raise BadInputError("no moves to tell by: the games end before the plies that count, or all moves are forced")
     likelihoods = log_likelihoods(moves)
     record, mover = moves.choices.game, played.side[moves.rows]
+    numbers = person.records.extra.get("number", np.arange(1, len(person) + 1))
     found = []
-    for number in np.unique(record).tolist():
-        for own in (1, -1):
-            chosen = (record == number) & (mover == own)
+    for game_at in np.unique(record).tolist():
+        for side, name in ((1, "first"), (-1, "second")):
+            chosen = (record == game_at) & (mover == side)
             if chosen.any():
                 one = verdict(likelihoods[chosen], np.flatnonzero(chosen), confidence)
-                found.append((number, own, one))
-    together = verdict(likelihoods, record, confidence) if players else None
-    rows_told = [
-        (
-            str(records.extra["number"][number] if "number" in records.extra else number + 1),
-            "first" if own > 0 else "second",
-            names[one.style],
-            "" if one.is_told else "cannot tell",
-            f"{one.difference:+.3f} ± {one.error:.3f}",
-            str(one.moves),
-        )
-        for number, own, one in found
-    ]
-    header = ("game", "side", "likeliest", "verdict", "log odds a move to the next", "moves")
-    told: list[str | Table] = [*head, Table("By game", header, rows_told[: 2 * _SHOWN])]
-    counts = {name: sum(one.style == place for _, _, one in found) for place, name in enumerate(names)}
-    told.append(", ".join(f"{name} {count:,}" for name, count in counts.items()) + " sides of games")
-    if together is not None:
-        decided = names[together.style] if together.is_told else f"cannot tell ({names[together.style]} is likeliest)"
-        told.append(f"all together: {decided}, {together.difference:+.4f} ± {together.error:.4f} a move to the next")
-    data = {
+                found.append((str(numbers[game_at]), name, one))
+    by_game = Table.of(
+        "By game",
+        found[: 2 * SHOWN],
+        {
+            "game": lambda row: row[0],
+            "side": lambda row: row[1],
+            "likeliest": lambda row: names[row[2].style],
+            "verdict": lambda row: "" if row[2].is_told else "cannot tell",
+            "log odds a move to the next": lambda row: f"{row[2].difference:+.3f} ± {row[2].error:.3f}",
+            "moves": lambda row: row[2].moves,
+        },
+    )
+    counts = [f"{name} {sum(one.style == place for *_, one in found):,}" for place, name in enumerate(names)]
+    told: list[str | Table] = [by_game, ", ".join(counts) + " sides of games"]
+    data: dict[str, Any] = {
         "styles": names,
-        "games": [
-            {"game": row[0], "side": row[1], "style": row[2], "told": not row[3], "difference": one.difference,
-             "error": one.error, "moves": one.moves}
-            for row, (_, _, one) in zip(rows_told, found, strict=True)
-        ],
-        "together": None
-        if together is None
-        else {"style": names[together.style], "told": together.is_told, "difference": together.difference,
-              "error": together.error, "moves": together.moves},
-    }  # fmt: skip
+        "games": [{"game": at, "side": side, **one.to_json(names)} for at, side, one in found],
+        "together": None,
+    }
+    if whose.players:
+        one = verdict(likelihoods, record, confidence)
+        decided = names[one.style] if one.is_told else f"cannot tell ({names[one.style]} is likeliest)"
+        told.append(f"all together: {decided}, {one.difference:+.4f} ± {one.error:.4f} a move to the next")
+        told, data["together"] = [*person.told(), *told], one.to_json(names)
     print_result(data, told)
 
 
@@ -632,8 +505,7 @@ def classify(
 @options.output("Folder for what is learned; the same command continues.", is_folder=True)
 @_how_options
 @options.prior
-@_td
-@_fixed
+@_differences
 @options.count("--training-games", 1000, "Games of a player to learn from, at most.", metavar="N")
 @options.count("--test-games", 300, "Games of each of many players to guess, at most.", metavar="N")
 @options.count("--repetitions", 20, "With two players: how often games are drawn and learned from.", metavar="N")
@@ -649,10 +521,9 @@ def experiment_styles(
     players: tuple[str, ...],
     events: tuple[str, ...],
     output: str,
-    how: How,
+    how: _Loader,
     prior: str,
-    td: tuple[str, ...],
-    fixed: tuple[str, ...],
+    differences: Differences,
     training_games: int,
     test_games: int,
     repetitions: int,
@@ -670,8 +541,13 @@ def experiment_styles(
     guess among all, from 1, 5 and 20 games of a player, as played and with openings matched; games among the players
     are left out.
     """
+    from glem.core.evaluation.named import load_value
+    from glem.core.features.learning import load_learning
     from glem.core.files.digests import file_digest
+    from glem.core.report.pages.styles import render_two_players
     from glem.core.styles.persons import between, person_of
+    from glem.core.styles.two_players import Repetition, hit_table, repeat_all
+    from glem.core.styles.who_is_it import Study
     from glem.core.tasks.run_folder import run_folder
 
     if len(players) < 2:
@@ -682,76 +558,71 @@ def experiment_styles(
         raise BadInputError("--report goes with two players; of more, --json has all that is found")
     check_outputs(report)
     game = files.game()
-    learning = how.learning(game)
-    settings = how.settings(learning)
-    begin, held = _first_weights(settings.features, fixed)
-    constants = _constants(td)
+    learning, settings = how(game)
+    begin, held = differences.first_weights(settings.features)
+    constants = differences.constants()
     every = _records(game, files)
     persons = [
         person_of(game, every, [name], without=[other for other in players if other != name], without_events=events)
         for name in players
     ]
     mark = {
-        "work": "styles", "files": [file_digest(file) for file in files.paths], "players": list(players),
-        "events": list(events), "features": list(settings.features), "plies": list(settings.plies),
-        "depth": settings.depth, "quiescence": settings.quiescence, "prior": prior, "seed": seed,
-        "training_games": training_games, "td": list(td), "fixed": list(fixed), "leeway": settings.leeway,
-        "refits": settings.refits,
-    }  # fmt: skip
+        "work": "styles",
+        "files": [file_digest(file) for file in files.paths],
+        "players": players,
+        "events": events,
+        "prior": prior,
+        "seed": seed,
+        "training_games": training_games,
+        **asdict(differences),
+        **asdict(settings),
+    }
     if len(players) > 2:
         # Games to guess are taken before those to learn from.
         mark |= {"test_games": test_games, "prior_file": file_digest(prior) if Path(prior).is_file() else ""}
     told: list[str | Table] = [line for person in persons for line in person.told()]
     with run_folder(Path(output), mark, keep=True, mark="run.json") as folder:
-        if len(players) == 2:
-            from glem.core.styles.two_players import Repetition, hit_table, repeat_all
-
-            mutual = between(person_of(game, every, players[:1], without_events=events), players[1])
-            task = Repetition(
-                game.name, learning.feature_set, (persons[0], persons[1]), mutual, settings, constants, begin, held,
-                training_games, seed,
+        if len(players) > 2:
+            reference = load_value("default", game) if load_learning(game.name).default_evaluation is not None else None
+            few = tuple(name for name in learning.baselines.get("piece-square", ()) if name in settings.features)
+            study = Study(
+                learning, settings, training_games, test_games, opening_plies, reference, few or settings.features[:1],
+                begin, held, constants, seed,
             )  # fmt: skip
-            outcomes = repeat_all(task, repetitions, False, folder, workers, display_progress())
-            permuted = repeat_all(task, controls, True, folder, workers, display_progress())
-            table, rows = hit_table(players, outcomes, permuted, confidence)
-            told += [f"{counted(len(mutual), 'game')} between the two, of which none is learned from", table]
-            page = ""
-            if report is not None:
-                from glem.core.report.pages.styles import render_two_players
-
-                page = render_two_players(
-                    players,
-                    outcomes,
-                    permuted,
-                    settings_text=_settings_text(task),
-                    game_title=game.title,
-                    features=settings.features,
-                    confidence=confidence,
-                )
-            print_with_page({"players": list(players), "mutual": len(mutual), "hits": rows}, told, page, report)
+            _many(study, persons, folder, prior, told, confidence)
             return
-        from glem.core.evaluation.named import load_value
-        from glem.core.features.learning import load_learning
-        from glem.core.styles.who_is_it import Study
-
-        reference = load_value("default", game) if load_learning(game.name).default_evaluation is not None else None
-        few = tuple(name for name in learning.baselines.get("piece-square", ()) if name in settings.features)
-        study = Study(
-            learning, settings, training_games, test_games, opening_plies, reference, few or settings.features[:1],
-            begin, held, constants, seed,
+        mutual = between(person_of(game, every, players[:1], without_events=events), players[1])
+        task = Repetition(
+            game.name, learning.feature_set, (persons[0], persons[1]), mutual, settings, constants, begin, held,
+            training_games, seed,
         )  # fmt: skip
-        _many(study, persons, folder, prior, told, confidence)
+        outcomes = repeat_all(task, repetitions, False, folder, workers, display_progress())
+        permuted = repeat_all(task, controls, True, folder, workers, display_progress())
+    table, rows = hit_table(players, outcomes, permuted, confidence)
+    told += [f"{counted(len(mutual), 'game')} between the two, of which none is learned from", table]
+    page = ""
+    if report is not None:
+        page = render_two_players(
+            players,
+            outcomes,
+            permuted,
+            settings_text=_settings_text(task),
+            game_title=game.title,
+            features=settings.features,
+            confidence=confidence,
+        )
+    print_with_page({"players": list(players), "mutual": len(mutual), "hits": rows}, told, page, report)
 
 
-def _settings_text(task: Any) -> str:
-    how = task.how
+def _settings_text(task: Repetition) -> str:
+    how, settings = task.how, task.settings
     rates = (
         f"rates {how.least_rate:g} to {how.most_rate:g}, times {how.up:g} or {how.down:g}, momentum {how.momentum:g}"
     )
-    search = f"searches of {counted(max(task.settings.depth, 0), 'ply')}"
-    quiet = f" with {task.settings.quiescence}" if task.settings.quiescence else ""
-    plies = f"plies {task.settings.plies[0]} to {task.settings.plies[1]}"
-    return f"{counted(task.games, 'training game')} of each, {plies}, {search}{quiet}; {rates}."
+    search = f"searches of {counted(max(settings.depth, 0), 'ply')}"
+    quiet = f" with {settings.quiescence}" if settings.quiescence else ""
+    first, last = settings.plies
+    return f"{counted(task.games, 'training game')} of each, plies {first} to {last}, {search}{quiet}; {rates}."
 
 
 def _many(
@@ -789,34 +660,23 @@ def _many(
                 one.save(folder, number)
             learned.append(one)
             task.advance()
-    asked = []
+    unseen, rows, predictions = [], [], {}
     with progress("Guessing", len(persons)) as task:
-        for number, person in enumerate(persons):
-            asked.append(ask(study, person, number, learned, common))
+        for number, (person, one) in enumerate(zip(persons, learned, strict=True)):
+            games, (own, *others) = ask(study, person, number, learned, common)
+            unseen.append(games)
+            less = {f"own less {other.name}": own.per_move(other, confidence) for other in others}
+            foretold = {f"by {each.name}": each.share_of_best(confidence) for each in (own, *others[1:])}
+            intervals = (with_limits("+.3f", *each) for each in less.values())
+            rows.append((person.name, str(one.games), *intervals, *(f"{share:.1%}" for share, *_ in foretold.values())))
+            predictions[person.name] = {"games": one.games, "foretold": own.share_of_best(confidence), **less}
             task.advance()
-    test = UnseenGames.together([unseen for unseen, _ in asked])
+    header = ("player", "games", *less, "foretold", *[*foretold][1:])
+    test = UnseenGames.together(unseen)
     found = accuracies(test, len(persons), confidence=confidence, seed=study.seed)
-    rows = [
-        (
-            person.name,
-            str(one.games),
-            *(_interval(own[0].per_move(other, confidence)) for other in own[1:]),
-            f"{own[0].share_of_best(confidence)[0]:.1%}",
-            *(f"{other.share_of_best(confidence)[0]:.1%}" for other in own[2:]),
-        )
-        for person, one, (_, own) in zip(persons, learned, asked, strict=True)
-    ]
-    others = [other.name for other in asked[0][1][1:]]
-    header = (
-        "player",
-        "games",
-        *(f"own less {name}" for name in others),
-        "foretold",
-        *(f"by {name}" for name in others[1:]),
-    )
     shares = confusion(test, len(persons), CHOICE_MODEL)
-    guesses = [(person.name, *(f"{share:.0%}" for share in row)) for person, row in zip(persons, shares, strict=True)]
     names = [person.name for person in persons]
+    guesses = [(name, *(f"{share:.0%}" for share in row)) for name, row in zip(names, shares, strict=True)]
     told += [
         accuracy_table(found, len(persons)),
         Table("Log likelihood a move of unseen games", header, rows),
@@ -824,19 +684,8 @@ def _many(
     ]
     data = {
         "players": names,
-        "accuracies": [
-            {"by": each.method, "games": each.games, "matched": each.matched, "right": each.share,
-             "interval": [each.low, each.high], "used": each.used}
-            for each in found
-        ],
-        "predictions": {
-            person.name: {
-                "games": one.games,
-                "foretold": own[0].share_of_best(confidence),
-                **{f"own less {other.name}": own[0].per_move(other, confidence) for other in own[1:]},
-            }
-            for person, one, (_, own) in zip(persons, learned, asked, strict=True)
-        },
+        "accuracies": [each.to_json() for each in found],
+        "predictions": predictions,
         "guesses": shares.tolist(),
-    }  # fmt: skip
+    }
     print_result(data, told)

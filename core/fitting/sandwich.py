@@ -7,12 +7,16 @@ the covariance of weights that are fitted to N rows is
     A B A  times  G / (G - 1)  (N - 1) / (N - k),
 
 with the correction for few games and rows that statistics packages have. Under a penalty k is what the rows decide, the
-trace of A times their own information. Of a mean, where k is 1, the formula leaves that of
-:mod:`~glem.core.grading.correctness`.
+trace of A times their own information.
+
+Of the mean m of N rows, where k is 1, A is 1 / N, and a game whose n rows add up to S gives u = S - m n. That leaves
+the error of a mean over clusters, of :func:`mean_of_games`:
+
+    error(m)^2 = G / (G - 1) * sum (S - m n)^2 / N^2.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +41,30 @@ def sandwich(inverse: Vector, filling: Vector, *, games: int, rows: int, paramet
     if games < 2 or rows <= parameters:
         return np.full(inverse.shape, math.nan)
     return np.asarray(inverse @ filling @ inverse * (games / (games - 1) * (rows - 1) / (rows - parameters)))
+
+
+class Mean(NamedTuple):
+    """A mean and its standard error by game."""
+
+    value: float
+    error: float
+
+    def limits(self, confidence: float) -> tuple[float, float]:
+        """Bounds of an interval."""
+        from scipy.stats import norm
+
+        reach = float(norm.ppf((1 + confidence) / 2)) * self.error
+        return self.value - reach, self.value + reach
+
+
+def mean_of_games(sums: NDArray[Any], counts: NDArray[Any]) -> Mean:
+    """Mean of what adds up to ``sums`` [G] in games of so many rows [G]; its error is nan with fewer than two games."""
+    games, total = len(counts), float(counts.sum())
+    mean = float(sums.sum() / total) if total else math.nan
+    if games < 2 or not total:
+        return Mean(mean, math.nan)
+    rest = sums - mean * counts
+    return Mean(mean, math.sqrt(games / (games - 1) * float(rest @ rest)) / total)
 
 
 class GameSums:

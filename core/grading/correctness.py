@@ -1,11 +1,7 @@
 """The grade of an evaluation: the geometric mean of its correctness (Ban 2012, equation 15), with its error by game.
 
 Positions of one game share its result, so that games, not positions, are what is independent. All errors here are those
-of a mean over clusters: with the sum S and the number n of the logarithms of each of G games and their mean m,
-
-    error(m)^2 = G / (G - 1) * sum (S - m n)^2 / (sum n)^2,
-
-which with one position a game is the usual error of a mean.
+of a mean over clusters (:mod:`~glem.core.fitting.sandwich`); with one position a game it is the usual error of a mean.
 """
 
 import math
@@ -18,6 +14,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, check_arguments
+from glem.core.fitting.sandwich import mean_of_games
 
 LEAST_CORRECTNESS = 1e-12
 """A correctness below this counts as this, and is counted: one impossible result would make any geometric mean 0."""
@@ -146,14 +143,8 @@ def mean_by_game(
     counts = np.bincount(game) if weights is None else np.bincount(game, weights)
     sums = np.bincount(game, apart if weights is None else apart * weights)
     present = counts > 0
-    sums, counts = sums[present], counts[present]
-    games, total = len(counts), float(counts.sum())
-    offset = float(sums.sum() / total)
-    mean = float(origin) + offset
-    if games < 2:
-        return mean, math.nan, games
-    deviations = sums - offset * counts
-    return mean, math.sqrt(games / (games - 1) * float(deviations @ deviations)) / total, games
+    offset, error = mean_of_games(sums[present], counts[present])
+    return float(origin) + offset, error, int(present.sum())
 
 
 def _within(angle: float, freedom: int) -> float:

@@ -4,13 +4,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.positions.people import counted_names, is_meant, near_names, of_players
+from glem.core.positions.replay import Replay, replay
+from glem.core.styles.chosen_moves import own_moves
 from glem.core.tasks.counts import counted
 
 _TELLING_MOVES = 60
@@ -28,7 +30,7 @@ class PersonGames:
     records
         G games.
     side
-        int8 [G]: 1 where the person is the first player, -1 where the second.
+        int8 [G]: 1 where the person is the first player, -1 where the second, 0 where the moves of both count.
     caught
         The names that were taken for the person's, and in how many games each stands.
     near
@@ -49,9 +51,23 @@ class PersonGames:
 
     def select(self, games: NDArray[np.int64]) -> "PersonGames":
         """Pick games by their numbers."""
-        return PersonGames(
-            self.name, self.records.select(games), self.side[games], self.caught, self.near, self.left_out
-        )
+        return evolve(self, records=self.records.select(games), side=self.side[games])
+
+    def divided(self, seed: int, test: int, training: int | None = None) -> "tuple[PersonGames, PersonGames]":
+        """Divide the games at random into some to learn from, all others if None, and so many to ask about."""
+        order = np.random.default_rng(seed).permutation(len(self))
+        return self.select(np.sort(order[test:][:training])), self.select(np.sort(order[:test]))
+
+    @classmethod
+    def together(cls, game: Game, persons: "Sequence[PersonGames]") -> "PersonGames":
+        """Put the games of several persons behind one another."""
+        records = GameRecords.concatenate([one.records for one in persons], initial_position=game.initial_position)
+        return cls("", records, np.concatenate([one.side for one in persons]), {}, {}, {})
+
+    def moves(self, game: Game, plies: tuple[int, int]) -> tuple[Replay, NDArray[np.int64]]:
+        """Replay the games, and find the rows in which the person moved."""
+        played = replay(game, self.records)
+        return played, own_moves(played, self.side, plies)
 
     def years(self) -> NDArray[np.int64]:
         """Year of each game, int64 [G]; 0 where it is unknown."""
@@ -159,6 +175,12 @@ def person_of(
         {one: every[one] for one in near},
         dict((+left_out).most_common()),
     )
+
+
+def everybody(game: Game, chunks: Iterable[GameRecords]) -> PersonGames:
+    """Take the moves of both sides in all games."""
+    records = GameRecords.concatenate(list(chunks), initial_position=game.initial_position)
+    return PersonGames("", records, np.zeros(len(records), np.int8), {}, {}, {})
 
 
 def between(person: PersonGames, opponent: str) -> PersonGames:

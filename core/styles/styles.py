@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.features.learning import Learning, load_learning
+from glem.core.fitting.sandwich import mean_of_games
 from glem.core.positions.replay import Replay
 from glem.core.search.quiet import STATIC, LeafSearch
 from glem.core.styles.choice_model import ChoiceModel, fit_choices, typical_changes
 from glem.core.styles.chosen_moves import SCORE, ChosenMoves
-from glem.core.tasks.counts import counted
+from glem.core.tasks.counts import counted, with_limits
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
 
 _FIRST_LEEWAY = 1.0
 _LEEWAY = 0.3
@@ -152,16 +153,23 @@ class Style:
 
 def evaluation_of(learning: Learning, model: ChoiceModel, told: Mapping[str, str]) -> LinearEvaluation:
     """Make an evaluation of a model without a prior, the same in all phases; see :meth:`Style.evaluation`."""
-    phases = len(learning.phases)
     fitted = np.stack([np.append(model.weights, 0.0), np.append(model.cautious_errors(), np.nan)]).astype(np.float32)
+    coefficients = np.repeat(fitted[:, None, :], len(learning.phases), axis=1)
+    return evaluation_with(learning, model.names, model.weights, provenance=told, coefficients=coefficients)
+
+
+def evaluation_with(
+    learning: Learning, names: Sequence[str], weights: NDArray[np.float64], **more: Any
+) -> LinearEvaluation:
+    """Make an evaluation that gives features the same weights in all phases."""
+    phases = len(learning.phases)
     return LinearEvaluation(
         learning,
         np.zeros(phases, np.float32),
         LOGISTIC,
-        linear=tuple(learning.features.index(name) for name in model.names),
-        linear_weights=np.tile(model.weights.astype(np.float32), (phases, 1)),
-        provenance=told,
-        coefficients=np.repeat(fitted[:, None, :], phases, axis=1),
+        linear=tuple(learning.features.index(name) for name in names),
+        linear_weights=np.tile(weights.astype(np.float32), (phases, 1)),
+        **more,
     )
 
 
@@ -255,22 +263,46 @@ class Foretelling:
     def per_move(self, other: "Foretelling | None" = None, confidence: float = 0.95) -> tuple[float, float, float]:
         """Mean logarithm of a move's likelihood, less that of another prediction, with an interval by game."""
         own = self.log_likelihood - (0.0 if other is None else other.log_likelihood)
-        return _ratio(own, self.moves, confidence)
+        mean = mean_of_games(own, self.moves)
+        return mean.value, *mean.limits(confidence)
 
     def share_of_best(self, confidence: float = 0.95) -> tuple[float, float, float]:
         """Share of the moves that were foretold, with an interval by game."""
-        return _ratio(self.best, self.moves, confidence)
+        mean = mean_of_games(self.best, self.moves)
+        return mean.value, *mean.limits(confidence)
+
+    def to_json(self, confidence: float) -> dict[str, Any]:
+        """All figures as JSON values."""
+        return {
+            "name": self.name,
+            "log_likelihood": self.per_move(None, confidence),
+            "foretold": self.share_of_best(confidence),
+            "moves": int(self.moves.sum()),
+        }
 
 
-def _ratio(sums: NDArray[Any], counts: NDArray[np.int64], confidence: float) -> tuple[float, float, float]:
-    """Ratio of sums over games with an interval (that of a ratio estimator)."""
-    games, total = len(sums), counts.sum()
-    if games < 2 or not total:
-        return (float(sums.sum() / total) if total else math.nan), math.nan, math.nan
-    mean = float(sums.sum() / total)
-    error = math.sqrt(games / (games - 1) * float(((sums - mean * counts) ** 2).sum())) / float(total)
-    reach = float(norm.ppf((1 + confidence) / 2)) * error
-    return mean, mean - reach, mean + reach
+def prediction_table(predictions: Sequence[Foretelling], confidence: float) -> Table:
+    """Put predictions of the same moves in rows; the first is that of the style."""
+    own = predictions[0] if predictions else None
+    moves = 0 if own is None else int(own.moves.sum())
+    games = "no unseen game" if own is None else counted(len(own.moves), "unseen game")
+    return Table.of(
+        f"Foretold: {counted(moves, 'move')} of {games}",
+        predictions,
+        {
+            "by": lambda one: one.name,
+            "log likelihood a move": lambda one: with_limits("+.3f", *one.per_move(None, confidence)),
+            "own less this": lambda one: (
+                None if own is None or one is own else with_limits("+.3f", *own.per_move(one, confidence))
+            ),
+            "moves foretold": lambda one: with_limits(".1%", *one.share_of_best(confidence)),
+        },
+    )
+
+
+def of_score_alone(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of a prior's score, which is the first feature, without those that a style adds."""
+    return np.where(np.arange(len(weights)) > 0, 0.0, weights)
 
 
 def predict(name: str, moves: ChosenMoves, weights: NDArray[np.float64]) -> Foretelling:

@@ -7,17 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from glem.core.compiling.columns import position_at
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.fitting.sandwich import mean_of_games
+from glem.core.game.game import Game
 from glem.core.positions.replay import Replay
 from glem.core.search.quiet import LeafSearch, leaf_signs
 from glem.core.styles.choice_model import chances_of
 from glem.core.styles.chosen_moves import ChosenMoves
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
 
 _LIKE = 100
+SHOWN = 15
+"""Rows of a table, the greatest first."""
 
 
 def evaluated_moves(
@@ -70,6 +74,11 @@ class Verdict(NamedTuple):
     error: float
     moves: int
 
+    def to_json(self, names: Sequence[str]) -> dict[str, Any]:
+        """All figures as JSON values, with the names of the styles."""
+        figures = {"difference": self.difference, "error": self.error, "moves": self.moves}
+        return {"style": names[self.style], "told": self.is_told, **figures}
+
 
 def verdict(likelihoods: NDArray[np.float64], groups: NDArray[Any], confidence: float = 0.95) -> Verdict:
     """Ask whose moves these are, float64 [m, P], with errors by group: games, or single moves of one game."""
@@ -77,15 +86,8 @@ def verdict(likelihoods: NDArray[np.float64], groups: NDArray[Any], confidence: 
     first, second = np.argsort(-sums, kind="stable")[:2]
     apart = likelihoods[:, first] - likelihoods[:, second]
     _, numbers = np.unique(groups, return_inverse=True)
-    totals = np.bincount(numbers, apart)
-    count, moves = len(totals), len(apart)
-    mean = float(apart.mean()) if moves else math.nan
-    error = math.nan
-    if count > 1:
-        sizes = np.bincount(numbers)
-        error = math.sqrt(count / (count - 1) * float(((totals - mean * sizes) ** 2).sum())) / moves
-    reach = float(norm.ppf((1 + confidence) / 2)) * error
-    return Verdict(int(first), bool(mean > reach), mean, error, moves)
+    mean = mean_of_games(np.bincount(numbers, apart), np.bincount(numbers))
+    return Verdict(int(first), mean.limits(confidence)[0] > 0, *mean, len(apart))
 
 
 @define(frozen=True)
@@ -115,6 +117,15 @@ class TellingPosition:
     wanted: tuple[int, int]
     chances: tuple[tuple[float, float], tuple[float, float]]
     divergence: float
+
+    def to_json(self, game: Game) -> dict[str, Any]:
+        """Give position, moves and divergence as JSON values."""
+        return {
+            "position": game.format_position(self.position),
+            "wanted": [game.format_move(move) for move in self.wanted],
+            "played": game.format_move(self.played),
+            "divergence": self.divergence,
+        }
 
 
 def telling_positions(moves: ChosenMoves, replay: Replay, count: int = 10) -> list[TellingPosition]:
@@ -222,3 +233,52 @@ def compare_tastes(
         share = sum(value < weight for value in known) / len(known) if known else math.nan
         found.append(Taste(name, (weight, theirs), (error, their_error), score, share))
     return sorted(found, key=lambda each: -abs(each.score))
+
+
+def _with_error(weight: float, error: float) -> str:
+    return f"{weight:+.3f} ± {error:.3f}"
+
+
+def weights_table(style: LinearEvaluation, shares: Mapping[str, float]) -> Table:
+    """Put the strongest features in rows, with the shares of other styles that have less, if there are any."""
+    found = coefficients_of(style).items()
+    strongest = sorted(found, key=lambda item: -abs(item[1][0] / item[1][1] if item[1][1] > 0 else item[1][0]))
+    descriptions = {feature.name: feature.description for feature in style.learning.features.features}
+    greater = {"greater than": lambda item: f"{shares[item[0]]:.0%}" if item[0] in shares else ""} if shares else {}
+    return Table.of(
+        "Log odds of a choice",
+        strongest[:SHOWN],
+        {
+            "strongest": lambda item: item[0],
+            "weight": lambda item: "{:+.4f} ± {:.4f}".format(*item[1]).removesuffix(" ± nan"),
+            **greater,
+            "what it counts": lambda item: descriptions[item[0]],
+        },
+    )
+
+
+def taste_table(tastes: Sequence[Taste], names: Sequence[str]) -> Table:
+    """Put the most different features of two styles in rows."""
+    has_shares = any(not math.isnan(taste.share) for taste in tastes)
+    rows = [
+        (
+            taste.name,
+            *map(_with_error, taste.weights, taste.errors),
+            f"{taste.score:+.1f}",
+            *([f"{taste.share:.0%}"] if has_shares else []),
+        )
+        for taste in tastes[:SHOWN]
+    ]
+    shares = [f"{names[0]} greater than"] if has_shares else []
+    header = ("feature", *names, "difference in errors", *shares)
+    return Table(f"Where {names[0]} and {names[1]} differ most", header, rows)
+
+
+def drift_table(periods: Sequence[tuple[str, LinearEvaluation]]) -> Table:
+    """Put what changed most from the first to the last period in rows."""
+    known = [coefficients_of(style) for _, style in periods]
+    rows = [
+        (taste.name, f"{taste.score:+.1f}", *(_with_error(*own[taste.name]) for own in known))
+        for taste in compare_tastes(periods[-1][1], periods[0][1])[:SHOWN]
+    ]
+    return Table("Drift", ("feature", "change in errors", *(label for label, _ in periods)), rows)

@@ -15,7 +15,6 @@ from glem.core.compiling.columns import rows_of
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
-from glem.core.game.records import GameRecords
 from glem.core.positions.replay import Replay, replay
 from glem.core.styles.chosen_moves import own_moves
 from glem.core.styles.persons import PersonGames
@@ -31,6 +30,7 @@ from glem.core.styles.temporal_difference import (
     differences_of,
     learn_by_search,
 )
+from glem.core.tasks.counts import with_limits
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 from glem.core.tasks.tasks import Workers, run_tasks
@@ -142,13 +142,14 @@ def repeat(task: Repetition) -> Outcome:
     learning, settings = learning_of_styles(task.game, task.feature_set), task.settings
     generator = np.random.default_rng([task.seed, int(task.permuted)])
     drawn = [_drawn(person, task.games, generator) for person in task.players]
-    records = GameRecords.concatenate(
-        [person.records for person in drawn], initial_position=learning.game.initial_position
-    )
-    played = replay(learning.game, records)
-    rows = own_moves(played, np.concatenate([person.side for person in drawn]), settings.plies)
-    starts = np.searchsorted(played.record[rows], np.arange(len(records) + 1))
-    order = generator.permutation(len(records))
+    together = PersonGames.together(learning.game, drawn)
+    played, rows = together.moves(learning.game, settings.plies)
+    starts = np.searchsorted(played.record[rows], np.arange(len(together) + 1))
+
+    def rows_of_games(games: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([rows[starts[each] : starts[each + 1]] for each in games])
+
+    order = generator.permutation(len(together))
     owner = np.repeat([0, 1], [len(person) for person in drawn])
     if task.permuted:
         owner = generator.permutation(owner)
@@ -162,9 +163,8 @@ def repeat(task: Repetition) -> Outcome:
     values = SearchedValues(learning, settings.features, task.how.scale, settings.depth, settings.quiescence)
     weights = []
     for whose, games in enumerate(parts):
-        own = np.concatenate([rows[starts[each] : starts[each + 1]] for each in games])
         ends = np.concatenate([[0], np.cumsum(np.diff(starts)[games])]).astype(np.int64)
-        positions = rows_of(played.positions, own)
+        positions = rows_of(played.positions, rows_of_games(games))
         learned = learn_by_search(values, positions, ends, task.first_weights, task.fixed, task.how)
         for place in range(len(games)):
             absolute = np.abs(learned.errors[ends[place] : max(ends[place + 1] - 1, ends[place])])
@@ -177,7 +177,7 @@ def repeat(task: Repetition) -> Outcome:
             errors[side, whose, : len(of_side)] = found
     for side, of_side in enumerate(asked):
         game[side, : len(of_side)], ply[side, : len(of_side)] = mutual.record[of_side], mutual.ply[of_side]
-    by_choice = [np.concatenate([rows[starts[each] : starts[each + 1]] for each in np.sort(games)]) for games in parts]
+    by_choice = [rows_of_games(np.sort(games)) for games in parts]
     likelihoods, choice = _choices(learning, settings, played, by_choice, mutual, asked)
     return Outcome(np.stack(weights), course, errors, likelihoods, game, ply, choice)
 
@@ -288,16 +288,10 @@ def hit_table(
     data: list[dict[str, Any]] = []
     one, two = players
     for name, of in (("", outcomes), ("dealt out at random", permuted)):
-        if not of:
-            continue
-        for method in METHODS:
+        for method in METHODS if of else ():
             for start in (12, 25):
                 ratios = hit_rows(of, method, (2 * (start - 1), LAST_PLY), confidence)
-                texts = [
-                    f"{mean:.3f} ({low:.3f} to {high:.3f})" if low == low else f"{mean:.3f}"
-                    for mean, low, high in ratios
-                ]
-                rows.append((method, name, f"{start}-35", *texts))
+                rows.append((method, name, f"{start}-35", *(with_limits(".3f", *each) for each in ratios)))
                 data.append({"by": method, "control": bool(name), "start": start, "hits": ratios})
             means = np.mean(
                 [[ratio[0] for ratio in hit_rows(of, method, (2 * (start - 1), LAST_PLY))] for start in START_MOVES],

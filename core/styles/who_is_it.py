@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from attrs import define, field
@@ -22,17 +23,17 @@ from glem.core.features.learning import Learning
 from glem.core.files.archives import ArchiveFormat
 from glem.core.files.digests import file_digest
 from glem.core.game.equal_positions import position_keys
-from glem.core.game.records import GameRecords
-from glem.core.positions.replay import Replay, replay
+from glem.core.positions.replay import Replay
 from glem.core.search.quiet import LeafSearch, leaf_signs
 from glem.core.styles.choice_model import fit_choices, typical_changes
-from glem.core.styles.chosen_moves import ChosenMoves, own_moves, starts_of_games
+from glem.core.styles.chosen_moves import ChosenMoves, starts_of_games
 from glem.core.styles.persons import PersonGames
 from glem.core.styles.styles import (
     Foretelling,
     StyleSettings,
     learn_style,
     make_moves,
+    of_score_alone,
     predict,
 )
 from glem.core.styles.temporal_difference import TemporalDifference, differences_of, learn_differences
@@ -112,6 +113,11 @@ class Accuracy:
     low: float
     high: float
     used: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        how = {"by": self.method, "games": self.games, "matched": self.matched}
+        return {**how, "right": self.share, "interval": [self.low, self.high], "used": self.used}
 
 
 def accuracies(
@@ -211,9 +217,7 @@ class Study:
 
     def divided(self, person: PersonGames) -> tuple[PersonGames, PersonGames]:
         """Divide a person's games into those to learn from and those to guess, at random."""
-        order = np.random.default_rng(self.seed).permutation(len(person))
-        test = min(self.test, len(person) // 3)
-        return person.select(np.sort(order[test : test + self.training])), person.select(np.sort(order[:test]))
+        return person.divided(self.seed, min(self.test, len(person) // 3), self.training)
 
     def search(self, evaluation: LinearEvaluation) -> LeafSearch:
         """Make the search by which moves are told."""
@@ -236,21 +240,16 @@ class Study:
 
     def moves(self, person: PersonGames) -> tuple[Replay, NDArray[np.int64]]:
         """Replay a person's games, and find the rows in which the person moved."""
-        played = replay(self.learning.game, person.records)
-        return played, own_moves(played, person.side, self.settings.plies)
+        return person.moves(self.learning.game, self.settings.plies)
 
     def pooled(self, persons: Sequence[PersonGames], games: int, progress: Progress = SILENT) -> LinearEvaluation:
         """Learn what is common to so many games of each person's."""
         some = [self.divided(person)[0] for person in persons]
         generator = np.random.default_rng(self.seed)
         some = [one.select(np.sort(generator.permutation(len(one))[:games])) for one in some]
-        records = GameRecords.concatenate(
-            [one.records for one in some], initial_position=self.learning.game.initial_position
-        )
-        played = replay(self.learning.game, records)
-        rows = own_moves(played, np.concatenate([one.side for one in some]), self.settings.plies)
-        told = {"players": f"{len(persons)} players, {len(records):,} games"}
-        return learn_style(self.learning, played, rows, self.settings, progress=progress).evaluation(told)
+        together = PersonGames.together(self.learning.game, some)
+        told = {"players": f"{len(persons)} players, {len(together):,} games"}
+        return learn_style(self.learning, *self.moves(together), self.settings, progress=progress).evaluation(told)
 
 
 @define(frozen=True, eq=False)
@@ -337,9 +336,7 @@ def ask(
     opening = (keys ^ np.uint64(1) * (test.side[games] > 0)).view(np.int64)
     predictions = [predict("own style", moves, learned[number].choice)]
     # The scores of the pool, with the player's own temperature.
-    alone = np.zeros(len(moves.names))
-    alone[0] = learned[number].choice[0]
-    predictions.append(predict("all players", moves, alone))
+    predictions.append(predict("all players", moves, of_score_alone(learned[number].choice)))
     if study.reference is not None:
         predictions.append(predict("reference", study.scored(played, rows), learned[number].reference))
     return UnseenGames(np.full(len(games), number), opening, scores), predictions
@@ -355,19 +352,15 @@ def confusion(test: UnseenGames, players: int, method: str) -> NDArray[np.float6
 
 def accuracy_table(found: Sequence[Accuracy], players: int) -> Table:
     """Put accuracies in rows."""
-    rows = [
-        (
-            each.method,
-            str(each.games),
-            "matched" if each.matched else "as played",
-            f"{each.share:.1%}",
-            f"{each.low:.1%} to {each.high:.1%}",
-            f"{each.used:,}",
-        )
-        for each in found
-    ]
-    return Table(
+    return Table.of(
         f"Which of {players} is it? By chance {1 / players:.1%}",
-        ("by", "games together", "openings", "right", "interval", "test games"),
-        rows,
+        found,
+        {
+            "by": lambda each: each.method,
+            "games together": lambda each: each.games,
+            "openings": lambda each: "matched" if each.matched else "as played",
+            "right": lambda each: f"{each.share:.1%}",
+            "interval": lambda each: f"{each.low:.1%} to {each.high:.1%}",
+            "test games": lambda each: f"{each.used:,}",
+        },
     )

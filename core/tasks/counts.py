@@ -19,6 +19,11 @@ def with_error(value: float, error: float) -> str:
     return f"{value:.4g}" + (f" ± {error:.2g}" if math.isfinite(error) else "")
 
 
+def with_limits(form: str, value: float, low: float, high: float) -> str:
+    """Write a value in a format with its interval, ``0.500 (0.497 to 0.503)``, which so few cases may not give."""
+    return f"{value:{form}}" if math.isnan(low) else f"{value:{form}} ({low:{form}} to {high:{form}})"
+
+
 def interval_text(low: float, high: float, decimals: int) -> str:
     """Write an interval with signs, ``-0.1 to +0.3``; in words where so few cases give none."""
     if not (math.isfinite(low) and math.isfinite(high)):

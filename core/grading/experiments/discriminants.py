@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
@@ -23,6 +22,7 @@ from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import Learning
 from glem.core.fitting.discriminants.by_phase import METHODS, WARNINGS, Parts, TermRows, fit_rows, rows_to_fit
 from glem.core.fitting.discriminants.models import Sample, fit_logistic
+from glem.core.fitting.sandwich import Mean
 from glem.core.game.game import Game
 from glem.core.grading.correctness import checked_games, mean_by_game
 from glem.core.patterns.patterns import PatternSet
@@ -96,18 +96,6 @@ def fit_all(
         for text in evaluation.provenance.get(WARNINGS, "").splitlines()
     ]
     return evaluations, warnings
-
-
-class Mean(NamedTuple):
-    """A mean over positions and its standard error by game."""
-
-    value: float
-    error: float
-
-    def limits(self, confidence: float) -> tuple[float, float]:
-        """Bounds of an interval."""
-        reach = float(norm.ppf((1 + confidence) / 2)) * self.error
-        return self.value - reach, self.value + reach
 
 
 class Meaning(NamedTuple):
