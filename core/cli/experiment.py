@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +14,6 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.cli.style import experiment_styles
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
-from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.grading.experiments.strength import StrengthExperiment
@@ -106,19 +105,16 @@ def power(
     kind, sizes = limits
     check_outputs(report, journal)
 
-    def scorer_at(text: str) -> Callable[[float | None], Scorer]:
-        def limited(limit: float | None) -> Scorer:
-            told = text if limit is None else f"{text},{kind}={limit:g}"
-            return scorer_of(game, told, jobs=jobs, workers=workers)
-
-        return limited
+    def scorer_at(text: str, limit: float | None) -> Scorer:
+        told = text if limit is None else f"{text},{kind}={limit:g}"
+        return scorer_of(game, told, jobs=jobs, workers=workers)
 
     sampled, counts = sample_positions(
         game, files.paths, rule=rule, most=positions, skip_bad=files.skip_bad, progress=progress
     )
     found = measure_power(
         sampled,
-        {text: scorer_at(text) for text in evaluations},
+        {text: partial(scorer_at, text) for text in evaluations},
         kind=kind,
         limits=sizes,
         games=counts.games,
@@ -248,16 +244,11 @@ def discriminants(
     baseline: str | None,
     plies: tuple[int, int] | None,
     held_out: float,
-    opening_count: int,
-    opening_plies: int,
-    even_within: float,
-    judge_depth: int,
-    game_seconds: float,
-    quiescence: str,
     seed: int,
     confidence: float,
     report: str | None,
     workers: Workers,
+    **playing: Any,
 ) -> None:
     """Fit logistic regression, Fisher's and the quadratic discriminant to who won, and compare them (Buro 1995).
 
@@ -273,6 +264,7 @@ def discriminants(
     from glem.core.fitting.discriminants.by_phase import select_parts
     from glem.core.grading.experiments.discriminants import (
         DiscriminantStudy,
+        Playing,
         fit_all,
         pairing_table,
         play_pairings,
@@ -287,7 +279,8 @@ def discriminants(
     game, learning = source.game, load_learning(source.game.name)
     if baseline is not None and baseline not in learning.baselines:
         raise BadInputError(f"{game.name} has no baseline {baseline!r}; it has: {', '.join(learning.baselines)}")
-    game.search_rules_with(quiescence)
+    how = Playing(**playing)
+    game.search_rules_with(how.quiescence)
     names = learning.linear if baseline is None else learning.baselines[baseline]
     valued = None if patterns in (None, "none") else PatternSet.named(learning, patterns)
     terms = {"linear": names, "patterns": None if valued is None else valued.names}
@@ -309,33 +302,13 @@ def discriminants(
         for warning in warnings:
             tell(f"glem: warning: {warning}")
         study = DiscriminantStudy.of(evaluations, held, confidence=confidence, progress=progress)
-        played = (
-            play_pairings(
-                game,
-                folder,
-                openings=opening_count,
-                plies=opening_plies,
-                seconds=game_seconds,
-                window=even_within,
-                depth=judge_depth,
-                quiescence=quiescence,
-                seed=seed,
-                workers=workers,
-                progress=progress,
-            )
-            if opening_count
-            else []
-        )
-    tables = [*([pairing_table(played, game_seconds)] if played else []), study.loss_table(), study.meaning_table()]
-    pairings = [
-        {"players": each.name, "minutes": each.minutes, "paper": each.paper, **each.result.to_json()}
-        | {"totals": [one.to_json() for one in each.totals]}
-        for each in played
-    ]
-    page = render_discriminants(study, played, seconds=game_seconds, game_title=game.title) if report else ""
-    print_with_page(
-        {**study.to_json(), "verdict": study.verdict(), "pairings": pairings}, (*tables, study.verdict()), page, report
-    )
+        played = play_pairings(game, folder, how, seed=seed, workers=workers, progress=progress)
+    tables = [pairing_table(played, how.game_seconds)] if played else []
+    tables += [study.loss_table(), study.meaning_table()]
+    page = render_discriminants(study, played, seconds=how.game_seconds, game_title=game.title) if report else ""
+    verdict = study.verdict()
+    data = {**study.to_json(), "verdict": verdict, "pairings": [each.to_json() for each in played]}
+    print_with_page(data, (*tables, verdict), page, report)
 
 
 def _show_strength(found: StrengthExperiment, report: str | None, title: str) -> None:
@@ -344,21 +317,4 @@ def _show_strength(found: StrengthExperiment, report: str | None, title: str) ->
     from glem.core.report.pages.strength import render_strength
 
     page = render_strength(found, game_title=title) if report else ""
-    print_with_page(attrs.asdict(found, recurse=True), _strength_told(found), page, report)
-
-
-def _strength_told(found: StrengthExperiment) -> Iterator[str | Table]:
-    from glem.core.report.pages.strength import correlation_text
-
-    yield found.table()
-    yield correlation_text("grade and rating", found.by_rating)
-    line = found.line
-    if line is not None and line.slope:
-        yield (
-            f"straight line: {line.intercept:.3f} + rating / {1 / line.slope:,.0f}, R² = {line.r_squared:.2f} "
-            "(Ban 2012, equation 16: rating / 6,000)"
-        )
-    if found.by_difference is not None:
-        yield correlation_text("advantage and rating difference", found.by_difference)
-    if found.left_out:
-        yield f"{counted(found.left_out, 'player')} with too few games left out"
+    print_with_page(attrs.asdict(found, recurse=True), found.told(), page, report)

@@ -146,13 +146,13 @@ class DiscriminantStudy:
         BadInputError
             There are too few of them.
         """
-        rows = TermRows.of(evaluations[QUAD], held_out, progress)
-        if not _told_phases(rows):
+        study = cls.of_rows(evaluations, TermRows.of(evaluations[QUAD], held_out, progress), confidence)
+        if not study.told_phases:
             raise BadInputError(
-                f"too few held-out positions ({len(rows.won):,}): no phase has {_FEWEST}, won and lost; give more "
-                "games, or --held-out"
+                f"too few held-out positions ({len(study.rows.won):,}): no phase has {_FEWEST}, won and lost; give "
+                "more games, or --held-out"
             )
-        return cls.of_rows(evaluations, rows, confidence)
+        return study
 
     @classmethod
     def of_rows(
@@ -175,7 +175,8 @@ class DiscriminantStudy:
     @property
     def told_phases(self) -> list[int]:
         """Phases with enough held-out positions, won and lost."""
-        return _told_phases(self.rows)
+        won = {phase: self.rows.won[part] for phase, part in self.rows.phases()}
+        return [phase for phase, own in won.items() if len(own) >= _FEWEST and 0 < float(own.mean()) < 1]
 
     def _mean(self, values: NDArray[Any], part: slice | NDArray[Any]) -> Mean:
         """Mean of values of some rows."""
@@ -210,11 +211,8 @@ class DiscriminantStudy:
         """One sentence: whether the quadratic term pays."""
         low, high = self.loss_of(QUAD, less=FISHER).limits(self.confidence)
         found = f"QUAD - FISHER in held-out log loss is {interval_text(low, high, 4)}"
-        if low > 0:
-            return f"the quadratic term costs: {found}"
-        return (
-            f"the quadratic term pays: {found}" if high < 0 else f"no telling whether the quadratic term pays: {found}"
-        )
+        said = "the quadratic term pays" if high < 0 else "no telling whether the quadratic term pays"
+        return f"{'the quadratic term costs' if low > 0 else said}: {found}"
 
     def meanings(self, method: str) -> list[Meaning]:
         """Measure what values mean in each phase: the paper claims that they compare."""
@@ -350,15 +348,6 @@ class DiscriminantStudy:
         }
 
 
-def _told_phases(rows: TermRows) -> list[int]:
-    found = []
-    for phase, part in rows.phases():
-        share = float(rows.won[part].mean()) if part.stop - part.start >= _FEWEST else 0.0
-        if 0 < share < 1:
-            found.append(phase)
-    return found
-
-
 def _odds(evaluation: LinearEvaluation, phase: int, terms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Discriminant of rows of terms [n, T] in a phase."""
     if isinstance(evaluation, QuadraticEvaluation):
@@ -383,49 +372,67 @@ class Played(NamedTuple):
         """The pairing as the paper writes it."""
         return " - ".join(NAMES[method] for method in self.methods)
 
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        what = {"players": self.name, "minutes": self.minutes, "paper": self.paper}
+        return {**what, **self.result.to_json(), "totals": [one.to_json() for one in self.totals]}
+
+
+@define(frozen=True)
+class Playing:
+    """How pairings are played.
+
+    Parameters
+    ----------
+    opening_count
+        Openings, each played twice.
+    opening_plies
+        Their length.
+    even_within, judge_depth
+        Openings are near-even whose value by a search of LOG so deep lies within the window, in log odds.
+    game_seconds
+        What stands for the paper's 30 minutes of a player's game.
+    quiescence
+        Of all players; one of the game's, "" for its own, if any.
+    """
+
+    opening_count: int
+    opening_plies: int
+    even_within: float
+    judge_depth: int
+    game_seconds: float
+    quiescence: str = ""
+
 
 def play_pairings(
     game: Game,
     folder: Path,
+    how: Playing,
     *,
-    openings: int,
-    plies: int,
-    seconds: float,
-    window: float,
-    depth: int,
-    quiescence: str = "",
     seed: int = 0,
     workers: Workers | None = None,
     progress: Progress = SILENT,
 ) -> list[Played]:
-    """Play the seven pairings of table 1, full width, from near-even openings; killed, they go on.
+    """Play the seven pairings of table 1, full width, from near-even openings, if any; killed, they go on.
 
     Parameters
     ----------
     folder
         With the evaluations of :func:`fit_all`; gets the openings and the games.
-    openings
-        Number of openings, each played twice.
-    plies
-        Their length.
-    seconds
-        What stands for the paper's 30 minutes of a player's game.
-    window, depth
-        Openings are near-even whose value by a search of LOG so deep lies within the window, in log odds.
-    quiescence
-        Of all players; one of the game's, "" for its own, if any.
     seed
         Of the openings.
     workers
         Where games are played.
     """
-    common = f"probcut=off,quiescence={quiescence}" if quiescence else "probcut=off"
-    judge = parse_player(f"evaluation='{folder / LOG}.npz',depth={depth},{common}")
+    if not how.opening_count:
+        return []
+    common = f"probcut=off,quiescence={how.quiescence}" if how.quiescence else "probcut=off"
+    judge = parse_player(f"evaluation='{folder / LOG}.npz',depth={how.judge_depth},{common}")
     chosen = choose_openings(
         game,
-        plies=plies,
-        count=openings,
-        judge=OpeningJudge(judge, window),
+        plies=how.opening_plies,
+        count=how.opening_count,
+        judge=OpeningJudge(judge, how.even_within),
         seed=seed,
         record=folder / "openings.jsonl",
         workers=workers,
@@ -435,7 +442,8 @@ def play_pairings(
     for one, other, mine, theirs, paper in PAIRINGS:
         players = tuple(
             parse_player(
-                f"name={NAMES[method]},evaluation='{folder / method}.npz',clock={seconds * minutes / _UNIT:g},{common}"
+                f"name={NAMES[method]},evaluation='{folder / method}.npz',"
+                f"clock={how.game_seconds * minutes / _UNIT:g},{common}"
             )
             for method, minutes in ((one, mine), (other, theirs))
         )
@@ -453,24 +461,22 @@ def pairing_table(found: Sequence[Played], seconds: float) -> Table:
     def rate(totals: PlayerTotals) -> float:
         return totals.nodes / totals.seconds if totals.seconds else np.nan
 
-    rows = []
-    for each in found:
-        one, other = each.totals
-        p = each.result.significance(is_reversed=each.result.score < 0.5)[0]
-        rows.append(
-            (
-                each.name,
-                " - ".join(map(str, each.minutes)),
-                f"{each.result.wins}-{each.result.draws}-{each.result.losses}",
-                f"{100 * each.result.score:.1f}",
-                f"{each.paper:.1f}",
-                rating_text(each.result.elo.elo, each.result.elo.error),
-                f"{p:.2g}",
-                f"{one.mean_depth:.1f} - {other.mean_depth:.1f}",
-                f"{rate(one) / 1e6:.2f} - {rate(other) / 1e6:.2f}",
-                f"{rate(other) / rate(one):.2f}",
-            )
-        )
-    title = f"Pairings of table 1, where {seconds:g} s stand for 30 minutes"
-    header = ("pairing", "time", "W-D-L", "%", "paper", "Elo", "p", "depth", "million nodes/s", "ratio")
-    return Table(title, header, rows)
+    def significance(each: Played) -> float:
+        return each.result.significance(is_reversed=each.result.score < 0.5)[0]
+
+    return Table.of(
+        f"Pairings of table 1, where {seconds:g} s stand for 30 minutes",
+        found,
+        {
+            "pairing": lambda each: each.name,
+            "time": lambda each: " - ".join(map(str, each.minutes)),
+            "W-D-L": lambda each: f"{each.result.wins}-{each.result.draws}-{each.result.losses}",
+            "%": lambda each: f"{100 * each.result.score:.1f}",
+            "paper": lambda each: f"{each.paper:.1f}",
+            "Elo": lambda each: rating_text(each.result.elo.elo, each.result.elo.error),
+            "p": lambda each: f"{significance(each):.2g}",
+            "depth": lambda each: " - ".join(f"{one.mean_depth:.1f}" for one in each.totals),
+            "million nodes/s": lambda each: " - ".join(f"{rate(one) / 1e6:.2f}" for one in each.totals),
+            "ratio": lambda each: f"{rate(each.totals[1]) / rate(each.totals[0]):.2f}",
+        },
+    )

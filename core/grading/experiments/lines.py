@@ -9,6 +9,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
+from glem.core.tasks.counts import counted, interval_text
 
 Numbers = Sequence[float] | NDArray[np.float64]
 
@@ -60,6 +61,13 @@ class Correlation:
     p_value: float
     spearman: float
     points: int
+
+    def text(self, what: str) -> str:
+        """Say in one sentence how closely they go together."""
+        return (
+            f"{what}: r = {self.pearson:+.2f} ({interval_text(self.low, self.high, 2)}), p = {self.p_value:.2g}, "
+            f"of the ranks {self.spearman:+.2f}, {counted(self.points, 'point')}"
+        )
 
 
 def fit_line(x: Numbers, y: Numbers) -> LineFit:

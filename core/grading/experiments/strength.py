@@ -13,7 +13,7 @@ Ban grades versions of one program on the same games and finds their grades roug
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from glem.core.grading.scorers.comments import CommentScorer
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.reading import read_selected
 from glem.core.positions.selection.selection import ALL, SelectionRule
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
@@ -109,6 +110,20 @@ class StrengthExperiment:
     by_difference: Correlation | None
     left_out: int
 
+    def told(self) -> Iterator[str | Table]:
+        """Word all that was found."""
+        yield self.table()
+        yield self.by_rating.text("grade and rating")
+        if self.line is not None and self.line.slope:
+            yield (
+                f"straight line: {self.line.intercept:.3f} + rating / {1 / self.line.slope:,.0f}, "
+                f"R² = {self.line.r_squared:.2f} (Ban 2012, equation 16: rating / 6,000)"
+            )
+        if self.by_difference is not None:
+            yield self.by_difference.text("advantage and rating difference")
+        if self.left_out:
+            yield f"{counted(self.left_out, 'player')} with too few games left out"
+
     def table(self) -> Table:
         """Make the table of all grades."""
         return Table.of(
@@ -142,13 +157,9 @@ def _experiment(points: Sequence[StrengthPoint], left_out: int, confidence: floa
     if len(advantages) >= 3:
         ahead, better = zip(*((one.rating_difference, one.difference) for one in advantages), strict=True)
         by_difference = correlate(ahead, better, confidence=confidence)
-    return StrengthExperiment(
-        ordered,
-        correlate(ratings, grades, confidence=confidence),
-        fit_line(ratings, grades) if len(set(ratings)) > 1 else None,
-        by_difference,
-        left_out,
-    )
+    by_rating = correlate(ratings, grades, confidence=confidence)
+    line = fit_line(ratings, grades) if len(set(ratings)) > 1 else None
+    return StrengthExperiment(ordered, by_rating, line, by_difference, left_out)
 
 
 def read_ratings(path: str | os.PathLike[str]) -> dict[str, float]:
@@ -287,14 +298,12 @@ class _Scores:
         sides = [name.removesuffix(_RATING) for name in records.extra if name.endswith(_RATING)]
         if len(sides) != 2 or any(side not in records.names for side in sides):
             raise BadInputError(f"{records.source or 'these records'}: no names and ratings of two players")
-        players = np.empty((2, len(records)), np.int64)
-        ratings = np.empty((2, len(records)))
-        for place, side in enumerate(sides):
+        players = []
+        for side in sides:
             numbers = [self._names.setdefault(name, len(self._names)) for name in records.names[side]]
-            players[place] = np.array([*numbers, -1])[records.extra[side]]
-            rating = records.extra[f"{side}{_RATING}"]
-            ratings[place] = np.where(rating > 0, rating, np.nan)
-        return players, ratings
+            players.append(np.array([*numbers, -1])[records.extra[side]])
+        ratings = np.stack([records.extra[f"{side}{_RATING}"] for side in sides]).astype(np.float64)
+        return np.stack(players), np.where(ratings > 0, ratings, np.nan)
 
     def experiment(self, fewest: int, settings: GradingSettings) -> StrengthExperiment:
         if not self._columns:

@@ -2,25 +2,16 @@
 
 from xml.etree.ElementTree import Element
 
-from glem.core.grading.experiments.lines import Correlation
 from glem.core.grading.experiments.strength import StrengthExperiment
 from glem.core.report.charts import Point, point_chart
 from glem.core.report.markup import element
 from glem.core.report.page import paragraph, section, table, whole_page
-from glem.core.tasks.counts import counted, interval_text
-
-
-def correlation_text(what: str, found: Correlation) -> str:
-    """One sentence about a correlation."""
-    return (
-        f"{what}: r = {found.pearson:+.2f} ({interval_text(found.low, found.high, 2)}), p = {found.p_value:.2g}, "
-        f"of the ranks {found.spearman:+.2f}, {counted(found.points, 'point')}"
-    )
+from glem.core.tasks.counts import counted
 
 
 def render_strength(found: StrengthExperiment, *, game_title: str) -> str:
     """HTML text of the report; equal experiments give equal texts."""
-    summary = correlation_text("Grade and rating", found.by_rating)
+    summary = found.by_rating.text("Grade and rating")
     sections = (_picture(found), _players(found))
     return whole_page("Grades by playing strength", game_title, "experiment", summary, sections)
 
@@ -37,7 +28,7 @@ def _picture(found: StrengthExperiment) -> Element:
             "variance."
         )
     if found.by_difference is not None:
-        told.append(correlation_text("Advantage and rating difference", found.by_difference) + ".")
+        told.append(found.by_difference.text("Advantage and rating difference") + ".")
     points = [
         Point(f"{one.name} ({one.rating:.0f})", one.rating, one.grade.grade, one.grade.low, one.grade.high)
         for one in found.points
