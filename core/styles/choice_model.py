@@ -6,7 +6,6 @@ somebody made is concave in w. Errors are by game (:mod:`~glem.core.fitting.sand
 """
 
 import math
-from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,25 +39,6 @@ class Choices(NamedTuple):
     starts: NDArray[np.int64]
     chosen: NDArray[np.int64]
     game: NDArray[np.int64]
-
-
-@define(frozen=True, eq=False)
-class ChoiceSample:
-    """Choices to fit to, in memory or read anew on every pass.
-
-    Parameters
-    ----------
-    names
-        Of the k features.
-    parts
-        Called on every pass: the choices, in parts of any size; those of a game follow one another.
-    games
-        Number of games.
-    """
-
-    names: tuple[str, ...]
-    parts: Callable[[], Iterable[Choices]] = field(repr=False)
-    games: int
 
 
 @define(frozen=True, eq=False)
@@ -197,14 +177,14 @@ def _add_squares(features: Any, starts: Any, squares: Any, counts: Any) -> None:
                     counts[place] += 1
 
 
-def typical_changes(sample: ChoiceSample) -> Vector:
+def typical_changes(choices: Choices) -> Vector:
     """Tell by how much alternatives differ in each feature where they do, float64 [k]: root mean square, 1 for never.
 
     Its square is a precision that allows every feature an effect of about one log odd, however rare it is.
     """
-    squares, counts = np.zeros(len(sample.names)), np.zeros(len(sample.names), np.int64)
-    for part in sample.parts():
-        _add_squares(np.ascontiguousarray(part.features), part.starts, squares, counts)
+    rows = np.ascontiguousarray(choices.features)
+    squares, counts = np.zeros(rows.shape[1]), np.zeros(rows.shape[1], np.int64)
+    _add_squares(rows, choices.starts, squares, counts)
     return np.sqrt(np.where(counts > 0, squares / np.maximum(counts, 1), 1.0))
 
 
@@ -217,11 +197,15 @@ def _spread_within(part: Choices, odds: Vector) -> tuple[Vector, Vector]:
     return changes, spread + np.tril(spread, -1).T
 
 
-def fit_choices(sample: ChoiceSample, *, precision: float | Vector = 0.0) -> ChoiceModel:
+def fit_choices(choices: Choices, names: tuple[str, ...], *, precision: float | Vector = 0.0) -> ChoiceModel:
     """Fit the weights of a choice model by Newton's method.
 
     Parameters
     ----------
+    choices
+        Those of a game follow one another.
+    names
+        Of the k features.
     precision
         How strongly the weights are held to zero: that of a normal distribution about it, of all weights or of each,
         float64 [k]. With 0 the likelihood alone counts.
@@ -233,43 +217,39 @@ def fit_choices(sample: ChoiceSample, *, precision: float | Vector = 0.0) -> Cho
         combinations of others, by name, or no maximum was found: with a feature that always, or never, has its
         greatest value at the chosen move it has none without a precision.
     """
-    width = len(sample.names)
+    width, sizes = len(names), np.diff(choices.starts)
     stiff = np.broadcast_to(np.asarray(precision, np.float64), (width,))
     if not (np.isfinite(stiff).all() and (stiff >= 0).all()):
         raise BadInputError("precisions are finite and not negative")
-    choices, chance, within = 0, 0.0, np.zeros((width, width))
-    for part in sample.parts():
-        sizes = np.diff(part.starts)
-        choices += int((sizes > 1).sum())
-        chance -= float(np.log(sizes).sum())
-        within += _spread_within(part, 1 / np.repeat(sizes, sizes))[1]
-    if not choices:
+    is_choice = sizes > 1
+    if not is_choice.any():
         raise BadInputError("there is no choice between two moves or more")
+    within = _spread_within(choices, 1 / np.repeat(sizes, sizes))[1] / is_choice.sum()
     if not stiff.all():
-        whitening_of(within / choices, sample.names, np.diag(within) == 0)
+        whitening_of(within, names, np.diag(within) == 0)
 
     def pass_at(weights: Vector) -> Pass:
-        likelihood = -float(stiff @ weights**2) / 2
-        slopes, information = -stiff * weights, np.diag(stiff).copy()
-        for part in sample.parts():
-            odds, own = chances_of(part, weights)
-            likelihood += float(own.sum())
-            change, spread = _spread_within(part, odds)
-            slopes += change.sum(axis=0)
-            information += spread
-        return Pass(likelihood, slopes, information)
+        odds, own = chances_of(choices, weights)
+        changes, spread = _spread_within(choices, odds)
+        likelihood = float(own.sum()) - float(stiff @ weights**2) / 2
+        return Pass(likelihood, changes.sum(axis=0) - stiff * weights, spread + np.diag(stiff))
 
-    spread = np.sqrt(np.diag(within) / choices)
-    found = climb(pass_at, np.zeros(width), spread)
+    found = climb(pass_at, np.zeros(width), np.sqrt(np.diag(within)))
     if found is None:
         raise BadInputError("no maximum of the likelihood was found: hold the weights to a prior by a precision")
     weights, last, _ = found
     inverse = np.asarray(np.linalg.inv(last.information), np.float64)
-    sums, likelihood = GameSums(sample.games, in_order=True), 0.0
-    for part in sample.parts():
-        odds, own = chances_of(part, weights)
-        likelihood += float(own.sum())
-        kept = np.diff(part.starts) > 1
-        sums.add(_spread_within(part, odds)[0][kept], part.game[kept])
+    odds, own = chances_of(choices, weights)
+    sums = GameSums(int(choices.game.max()) + 1, in_order=True)
+    sums.add(_spread_within(choices, odds)[0][is_choice], choices.game[is_choice])
     covariance = sums.covariance(inverse, width - float(stiff @ np.diag(inverse)))
-    return ChoiceModel(sample.names, weights, covariance, inverse, choices, sums.games, likelihood, chance)
+    return ChoiceModel(
+        names,
+        weights,
+        covariance,
+        inverse,
+        choices=int(is_choice.sum()),
+        games=sums.games,
+        log_likelihood=float(own.sum()),
+        chance=-float(np.log(sizes).sum()),
+    )

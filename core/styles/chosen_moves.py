@@ -17,7 +17,7 @@ from glem.core.features.learning import Learning
 from glem.core.positions.replay import Replay
 from glem.core.positions.successors import successors_of
 from glem.core.search.quiet import LeafSearch, leaf_signs
-from glem.core.styles.choice_model import Choices, ChoiceSample, chances_of
+from glem.core.styles.choice_model import Choices, chances_of
 from glem.core.tasks.progress import SILENT, Progress
 
 SCORE = "score"
@@ -119,9 +119,9 @@ class ChosenMoves:
         progress: Progress = SILENT,
     ) -> "ChosenMoves":
         """Make the same with features of one's own: a function of positions, as columns, after moves: [n, k]."""
-        nothing = np.zeros(0, np.int64)
-        values, starts = [np.zeros((0, len(names)), np.int16)], [np.zeros(1, np.int64)]
-        chosen, made, kept_rows, end = [nothing], [np.zeros(0, np.int32)], [nothing], 0
+        none = np.zeros(0, np.int64)
+        parts = [(np.zeros((0, len(names)), np.int16), np.zeros(1, np.int64), none, np.zeros(0, np.int32), none)]
+        end = 0
         with progress("Making moves", len(rows)) as task:
             for first in range(0, len(rows), _CHUNK):
                 own = rows[first : first + _CHUNK]
@@ -129,21 +129,15 @@ class ChosenMoves:
                 sizes = np.bincount(after.parent, minlength=len(own))
                 several = sizes > 1
                 kept = several[after.parent]
-                values.append(features(rows_of(after.positions, np.flatnonzero(kept))))
-                starts.append(end + np.cumsum(sizes[several]))
-                chosen.append(end + np.flatnonzero((after.move == replay.move[own][after.parent])[kept]))
-                made.append(after.move[kept])
-                kept_rows.append(own[several])
+                values = features(rows_of(after.positions, np.flatnonzero(kept)))
+                is_chosen = (after.move == replay.move[own][after.parent])[kept]
+                starts, chosen = end + np.cumsum(sizes[several]), end + np.flatnonzero(is_chosen)
+                parts.append((values, starts, chosen, after.move[kept], own[several]))
                 end += int(kept.sum())
                 task.advance(len(own))
-        made_in = np.concatenate(kept_rows)
-        choices = Choices(
-            np.concatenate(values),
-            np.concatenate(starts).astype(np.int64),
-            np.concatenate(chosen).astype(np.int64),
-            replay.record[made_in].astype(np.int64),
-        )
-        return cls(learning, names, choices, made_in, np.concatenate(made))
+        values, starts, chosen, moves, made_in = (np.concatenate(column) for column in zip(*parts, strict=True))
+        game = replay.record[made_in].astype(np.int64)
+        return cls(learning, names, Choices(values, starts, chosen, game), made_in, moves)
 
     def of_games(self, chosen: NDArray[np.bool_]) -> "ChosenMoves":
         """Keep the choices of some games: bool by the games' numbers."""
@@ -164,11 +158,6 @@ class ChosenMoves:
         places = [self.names.index(name) for name in names]
         choices = self.choices._replace(features=np.ascontiguousarray(self.choices.features[:, places]))
         return evolve(self, names=tuple(names), choices=choices)
-
-    def sample(self) -> ChoiceSample:
-        """Make what :func:`~glem.core.styles.choice_model.fit_choices` takes."""
-        choices = self.choices
-        return ChoiceSample(self.names, lambda: [choices], int(choices.game.max(initial=-1)) + 1)
 
     def told_by(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Tell how well weights foretell the choices.

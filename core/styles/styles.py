@@ -235,8 +235,7 @@ def fit_moves(moves: ChosenMoves, leeway: float | None = None) -> ChoiceModel:
     """
     leeway = leeway or (_LEEWAY if SCORE in moves.names else _FIRST_LEEWAY)
     free = np.array([_SCORE_LEEWAY if name == SCORE else leeway for name in moves.names])
-    sample = moves.sample()
-    return fit_choices(sample, precision=(typical_changes(sample) / free) ** 2)
+    return fit_choices(moves.choices, moves.names, precision=(typical_changes(moves.choices) / free) ** 2)
 
 
 @define(frozen=True, eq=False)

@@ -6,10 +6,10 @@ It never sees who won. Values are w f in hundredths of a pawn, or of whatever th
 
 import math
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define
+from attrs import astuple, define
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -80,24 +80,40 @@ class TemporalDifference:
             if not (low <= value <= high and math.isfinite(value)):
                 raise BadInputError(f"{name} of temporal differences must be from {low:g} to {high:g}, got {value:g}")
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """All of them, for kernels."""
+        return tuple(map(float, astuple(self)))
+
+
+class _State(NamedTuple):
+    """Weights on their way, those that are free, and all that a step carries to the next."""
+
+    weights: Any
+    free: Any
+    rates: Any
+    smooth: Any
+    before: Any
+    traces: Any
+    slopes: Any
+    counts: Any
+
+    @classmethod
+    def at_first(cls, weights: Vector, fixed: NDArray[np.bool_], how: TemporalDifference) -> "_State":
+        begin = np.array(weights, np.float64)
+        rates, counts = np.full(len(begin), how.least_rate, np.float64), np.zeros(2, np.int64)
+        smooth, before, traces, slopes = np.zeros((4, len(begin)))
+        return cls(begin, ~np.asarray(fixed, np.bool_), rates, smooth, before, traces, slopes, counts)
+
+    def course(self, errors: Vector) -> "Course":
+        return Course(self.weights, self.rates, int(self.counts[0]), errors)
+
 
 @kernel
-def _learn(
-    features: Any,
-    starts: Any,
-    weights: Any,
-    free: Any,
-    numbers: Any,
-    positive: Any,
-    rates: Any,
-    smooth: Any,
-    before: Any,
-    traces: Any,
-    slopes: Any,
-    counts: Any,
-    errors: Any,
-) -> None:
-    scale, least, most, up, down, momentum, trace, batch = numbers
+def _learn(features: Any, starts: Any, state: Any, numbers: Any, errors: Any) -> None:
+    """Go through games, the first of which goes on."""
+    weights, free, rates, smooth, before, traces, slopes, counts = state
+    scale, least, most, up, down, momentum, trace, batch, positive = numbers
     width = len(weights)
     for game in range(len(starts) - 1):
         if game > 0:
@@ -129,38 +145,8 @@ def _learn(
                 before[place] = slope
                 smooth[place] = (1.0 - momentum) * slope + momentum * smooth[place]
                 weights[place] += rates[place] * smooth[place]
-                if positive and weights[place] < 0.0:
+                if positive > 0.0 and weights[place] < 0.0:
                     weights[place] = 0.0
-
-
-class _Learner:
-    """Weights on their way, with all that a step carries to the next."""
-
-    def __init__(self, weights: Vector, fixed: NDArray[np.bool_], how: TemporalDifference) -> None:
-        self.weights = np.array(weights, np.float64)
-        width = len(self.weights)
-        self.rates = np.full(width, how.least_rate)
-        self._free, self._positive = ~np.asarray(fixed, np.bool_), how.positive
-        self._numbers = (
-            *(how.scale, how.least_rate, how.most_rate, how.up, how.down, how.momentum, how.trace),
-            float(how.batch),
-        )
-        self._smooth, self._before, self._traces, self._slopes = np.zeros((4, width))
-        self._counts = np.zeros(2, np.int64)
-
-    @property
-    def steps(self) -> int:
-        return int(self._counts[0])
-
-    def begin_game(self) -> None:
-        self._traces[:] = 0.0
-
-    def learn(self, rows: Vector, starts: NDArray[np.int64], errors: Vector) -> None:
-        """Go through games, the first of which goes on."""
-        _learn(
-            rows, starts, self.weights, self._free, self._numbers, self._positive, self.rates, self._smooth,
-            self._before, self._traces, self._slopes, self._counts, errors,
-        )  # fmt: skip
 
 
 @define(frozen=True, eq=False)
@@ -218,9 +204,9 @@ def learn_differences(
         raise BadInputError("features or weights are not finite")
     if len(starts) < 1 or starts[0] != 0 or starts[-1] != count or (np.diff(starts) < 0).any():
         raise BadInputError(f"games must divide the {count} positions")
-    errors, learner = np.full(count, np.nan), _Learner(learned, fixed, how)
-    learner.learn(rows, np.ascontiguousarray(starts, np.int64), errors)
-    return Course(learner.weights, learner.rates, learner.steps, errors)
+    errors, state = np.full(count, np.nan), _State.at_first(learned, fixed, how)
+    _learn(rows, np.ascontiguousarray(starts, np.int64), state, how.numbers, errors)
+    return state.course(errors)
 
 
 class SearchedValues:
@@ -282,19 +268,19 @@ def learn_by_search(
     values, starts, weights, fixed, how
         The search, and as of :func:`learn_differences`.
     """
-    errors, learner = np.full(len(positions[0]), np.nan), _Learner(weights, fixed, how)
-    pair, ends = np.empty((2, len(learner.weights))), np.array([0, 2])
+    errors, state = np.full(len(positions[0]), np.nan), _State.at_first(weights, fixed, how)
+    pair, ends = np.empty((2, len(state.weights))), np.array([0, 2])
     with progress("Learning", len(starts) - 1) as task:
         for first, last in pairwise(starts.tolist()):
-            learner.begin_game()
+            state.traces[:] = 0.0
             for row in range(first, last):
-                pair[1] = values.features(rows_of(positions, slice(row, row + 1)), learner.weights)[0]
+                pair[1] = values.features(rows_of(positions, slice(row, row + 1)), state.weights)[0]
                 if row > first:
-                    learner.learn(pair, ends, errors[row - 1 : row + 1])
+                    _learn(pair, ends, state, how.numbers, errors[row - 1 : row + 1])
                 pair[0] = pair[1]
             task.advance()
     errors[starts[1:][np.diff(starts) > 0] - 1] = np.nan
-    return Course(learner.weights, learner.rates, learner.steps, errors)
+    return state.course(errors)
 
 
 def differences_of(features: NDArray[Any], starts: NDArray[np.int64], weights: Vector, scale: float) -> Vector:

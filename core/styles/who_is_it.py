@@ -298,13 +298,14 @@ def learn_player(study: Study, person: PersonGames, pool: LinearEvaluation, prog
     training, _ = study.divided(person)
     played, rows = study.moves(training)
     style = learn_style(study.learning, played, rows, study.settings, prior=pool, progress=progress)
-    small = style.moves.of_features(study.baseline).sample()
-    baseline = fit_choices(small, precision=typical_changes(small) ** 2).weights
+    small = style.moves.of_features(study.baseline)
+    baseline = fit_choices(small.choices, small.names, precision=typical_changes(small.choices) ** 2).weights
     features, starts = study.positions(played, rows, pool)
     differences = learn_differences(features, starts, study.begin, study.fixed, study.how).weights
     reference = np.zeros(0)
     if study.reference is not None:
-        reference = fit_choices(study.scored(played, rows[:_REFERENCE_MOVES]).sample()).weights
+        scored = study.scored(played, rows[:_REFERENCE_MOVES])
+        reference = fit_choices(scored.choices, scored.names).weights
     return Learned(
         style.evaluation(training.facts()), style.model.weights, baseline, differences, reference, len(training)
     )

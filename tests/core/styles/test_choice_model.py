@@ -1,6 +1,5 @@
 """The choice model against statsmodels, finite differences, and players whose weights are known."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +12,6 @@ from statsmodels.discrete.conditional_models import ConditionalLogit
 from glem.core.errors import BadInputError
 from glem.core.styles.choice_model import (
     Choices,
-    ChoiceSample,
     chances_of,
     fit_choices,
 )
@@ -35,16 +33,6 @@ def choices_of(seed: int, games: int = 60, *, taste: float = 0.0) -> Choices:
     return Choices(features, starts, chosen, game)
 
 
-def sample_of(choices: Choices, parts: int = 3) -> ChoiceSample:
-    def chunks() -> Iterator[Choices]:
-        for own in np.array_split(np.arange(len(choices.chosen)), parts):
-            first, last = choices.starts[own[0]], choices.starts[own[-1] + 1]
-            starts = choices.starts[own[0] : own[-1] + 2] - first
-            yield Choices(choices.features[first:last], starts, choices.chosen[own] - first, choices.game[own])
-
-    return ChoiceSample(NAMES, chunks, int(choices.game.max()) + 1)
-
-
 def naive_log_likelihood(choices: Choices, weights: NDArray[Any]) -> float:
     total = 0.0
     for begin, end, chosen in zip(choices.starts, choices.starts[1:], choices.chosen, strict=False):
@@ -63,7 +51,7 @@ def test_it_is_statsmodels_conditional_logit() -> None:
     theirs = ConditionalLogit(won[several], choices.features[several], groups=groups[several]).fit(
         method="newton", tol=1e-12, disp=False
     )
-    mine = fit_choices(sample_of(choices))
+    mine = fit_choices(choices, NAMES)
     np.testing.assert_allclose(mine.weights, theirs.params, atol=1e-7)
     np.testing.assert_allclose(mine.errors(naive=True), theirs.bse, rtol=1e-5)
     assert mine.choices == (sizes > 1).sum()
@@ -75,20 +63,20 @@ def test_it_is_statsmodels_conditional_logit() -> None:
 def test_weights_are_where_the_slopes_of_the_naive_likelihood_vanish() -> None:
     choices = choices_of(2, games=10)
     precision = np.array([0.0, 3.0, 10.0, 0.0])
-    mine = fit_choices(sample_of(choices), precision=precision)
+    mine = fit_choices(choices, NAMES, precision=precision)
 
     def penalized(weights: NDArray[Any]) -> float:
         return naive_log_likelihood(choices, weights) - float(precision @ weights**2) / 2
 
     slopes: Any = approx_fprime(mine.weights, penalized, 1e-6)
     assert np.abs(slopes).max() < 1e-3
-    stiff = fit_choices(sample_of(choices), precision=1e9)
+    stiff = fit_choices(choices, NAMES, precision=1e9)
     np.testing.assert_allclose(stiff.weights, np.zeros(4), atol=1e-6)
 
 
 def test_errors_by_game_are_the_sandwich_of_sums() -> None:
     choices = choices_of(3, taste=0.8)
-    mine = fit_choices(sample_of(choices))
+    mine = fit_choices(choices, NAMES)
     odds, _ = chances_of(choices, mine.weights)
     slopes = np.array(
         [
@@ -101,14 +89,12 @@ def test_errors_by_game_are_the_sandwich_of_sums() -> None:
     expected = mine.naive_covariance @ (sums.T @ sums * share) @ mine.naive_covariance
     np.testing.assert_allclose(mine.covariance, expected, rtol=1e-9)
     assert (mine.errors() > 1.1 * mine.errors(naive=True)).all()
-    one, other = fit_choices(sample_of(choices, 1)), fit_choices(sample_of(choices, 7))
-    np.testing.assert_allclose(one.weights, other.weights, atol=1e-10)
 
 
 def test_intervals_cover_the_truth() -> None:
     covered = np.zeros(4)
     for seed in range(100):
-        model = fit_choices(sample_of(choices_of(seed, games=40)))
+        model = fit_choices(choices_of(seed, games=40), NAMES)
         covered += np.abs(model.weights - TRUE) < 1.96 * model.errors()
     assert (covered >= 86).all()
 
@@ -127,8 +113,8 @@ def test_features_that_tell_nothing_are_named(change: dict[str, Any], problem: s
     choices = choices_of(4, games=8)
     choices = choices._replace(features=change["features"](choices.features))
     with pytest.raises(BadInputError, match=problem):
-        fit_choices(sample_of(choices))
-    held = fit_choices(sample_of(choices), precision=1.0)
+        fit_choices(choices, NAMES)
+    held = fit_choices(choices, NAMES, precision=1.0)
     assert np.isfinite(held.weights).all()
 
 
@@ -138,9 +124,9 @@ def test_choices_that_have_no_maximum_are_an_error() -> None:
     features[:, 2] = 0
     features[choices.chosen, 2] = 1
     with pytest.raises(BadInputError, match="hold the weights to a prior"):
-        fit_choices(sample_of(choices._replace(features=features)))
+        fit_choices(choices._replace(features=features), NAMES)
     lonely = Choices(choices.features[:2], np.arange(3), np.arange(2), np.arange(2))
     with pytest.raises(BadInputError, match="no choice between two moves"):
-        fit_choices(sample_of(lonely, 1))
+        fit_choices(lonely, NAMES)
     with pytest.raises(BadInputError, match="precisions are finite and not negative"):
-        fit_choices(sample_of(choices), precision=-1.0)
+        fit_choices(choices, NAMES, precision=-1.0)
