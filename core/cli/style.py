@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, print_with_page
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
-from glem.core.tasks.counts import counted, with_limits
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
     from glem.core.styles.styles import Style, StyleSettings
     from glem.core.styles.temporal_difference import TemporalDifference
     from glem.core.styles.two_players import Repetition
-    from glem.core.styles.who_is_it import Study
     from glem.core.tasks.tasks import Workers
 
     _Loader = Callable[[Game], tuple[Learning, StyleSettings]]
 
-_POOL_GAMES = 60
 _FIXED = "material=25"
 _PLIES = (8, 69)
 _DEPTH = "depth of searches"
@@ -82,12 +79,12 @@ class Whose:
         """Read the games of the player; where none is named, those of everybody."""
         from glem.core.styles.persons import everybody, person_of
 
-        if self.players:
-            leaving_out = {"without": self.without, "without_events": self.events}
-            return person_of(game, _records(game, files), self.players, **leaving_out)
-        if self.without or self.events:
+        if not self.players and (self.without or self.events):
             raise BadInputError("--without-player and --without-event need --of-player")
-        return everybody(game, _records(game, files))
+        records = _records(game, files)
+        if not self.players:
+            return everybody(game, records)
+        return person_of(game, records, self.players, without=self.without, without_events=self.events)
 
 
 @define(frozen=True)
@@ -547,7 +544,7 @@ def experiment_styles(
     from glem.core.report.pages.styles import render_two_players
     from glem.core.styles.persons import between, person_of
     from glem.core.styles.two_players import Repetition, hit_table, repeat_all
-    from glem.core.styles.who_is_it import Study
+    from glem.core.styles.who_is_it import Study, guess_players
     from glem.core.tasks.run_folder import run_folder
 
     if len(players) < 2:
@@ -589,7 +586,9 @@ def experiment_styles(
                 learning, settings, training_games, test_games, opening_plies, reference, few or settings.features[:1],
                 begin, held, constants, seed,
             )  # fmt: skip
-            _many(study, persons, folder, prior, told, confidence)
+            common = None if prior == "none" else load_value(prior, game)
+            tables, data = guess_players(study, persons, folder, common, confidence, display_progress())
+            print_result(data, (*told, *tables))
             return
         mutual = between(person_of(game, every, players[:1], without_events=events), players[1])
         task = Repetition(
@@ -623,69 +622,3 @@ def _settings_text(task: Repetition) -> str:
     quiet = f" with {settings.quiescence}" if settings.quiescence else ""
     first, last = settings.plies
     return f"{counted(task.games, 'training game')} of each, plies {first} to {last}, {search}{quiet}; {rates}."
-
-
-def _many(
-    study: Study, persons: Sequence[PersonGames], folder: Path, prior: str, told: list[str | Table], confidence: float
-) -> None:
-    from glem.core.evaluation.linear import LinearEvaluation
-    from glem.core.evaluation.named import load_value
-    from glem.core.styles.who_is_it import (
-        CHOICE_MODEL,
-        Learned,
-        UnseenGames,
-        accuracies,
-        accuracy_table,
-        ask,
-        confusion,
-        learn_player,
-    )
-
-    progress = display_progress()
-    pool = folder / "pool.npz"
-    common = None if prior == "none" else load_value(prior, study.learning.game)
-    if common is None:
-        # A missing or damaged one is learned again.
-        with contextlib.suppress(BadInputError):
-            common = LinearEvaluation.load(pool)
-    if common is None:
-        common = study.pooled(persons, _POOL_GAMES, progress)
-        common.save(pool)
-    learned = []
-    with progress("Learning players", len(persons)) as task:
-        for number, person in enumerate(persons):
-            one = Learned.load(folder, number)
-            if one is None:
-                one = learn_player(study, person, common)
-                one.save(folder, number)
-            learned.append(one)
-            task.advance()
-    unseen, rows, predictions = [], [], {}
-    with progress("Guessing", len(persons)) as task:
-        for number, (person, one) in enumerate(zip(persons, learned, strict=True)):
-            games, (own, *others) = ask(study, person, number, learned, common)
-            unseen.append(games)
-            less = {f"own less {other.name}": own.per_move(other, confidence) for other in others}
-            foretold = {f"by {each.name}": each.share_of_best(confidence) for each in (own, *others[1:])}
-            intervals = (with_limits("+.3f", *each) for each in less.values())
-            rows.append((person.name, str(one.games), *intervals, *(f"{share:.1%}" for share, *_ in foretold.values())))
-            predictions[person.name] = {"games": one.games, "foretold": own.share_of_best(confidence), **less}
-            task.advance()
-    header = ("player", "games", *less, "foretold", *[*foretold][1:])
-    test = UnseenGames.together(unseen)
-    found = accuracies(test, len(persons), confidence=confidence, seed=study.seed)
-    shares = confusion(test, len(persons), CHOICE_MODEL)
-    names = [person.name for person in persons]
-    guesses = [(name, *(f"{share:.0%}" for share in row)) for name, row in zip(names, shares, strict=True)]
-    told += [
-        accuracy_table(found, len(persons)),
-        Table("Log likelihood a move of unseen games", header, rows),
-        Table("Single games guessed by the choice model", ("player", *names), guesses),
-    ]
-    data = {
-        "players": names,
-        "accuracies": [each.to_json() for each in found],
-        "predictions": predictions,
-        "guesses": shares.tolist(),
-    }
-    print_result(data, told)

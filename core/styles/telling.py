@@ -114,15 +114,15 @@ class TellingPosition:
     game: int
     ply: int
     played: int
-    wanted: tuple[int, int]
-    chances: tuple[tuple[float, float], tuple[float, float]]
+    wanted: Sequence[int]
+    chances: Sequence[Sequence[float]]
     divergence: float
 
     def to_json(self, game: Game) -> dict[str, Any]:
         """Give position, moves and divergence as JSON values."""
         return {
             "position": game.format_position(self.position),
-            "wanted": [game.format_move(move) for move in self.wanted],
+            "wanted": [*map(game.format_move, self.wanted)],
             "played": game.format_move(self.played),
             "divergence": self.divergence,
         }
@@ -134,34 +134,26 @@ def telling_positions(moves: ChosenMoves, replay: Replay, count: int = 10) -> li
     Of those in which they want different moves, each position once.
     """
     choices = moves.choices
-    one, two = (chances_of(choices, own)[0] for own in np.eye(len(moves.names))[:2])
+    both = np.stack([chances_of(choices, own)[0] for own in np.eye(len(moves.names))[:2]])
     begin = choices.starts[:-1]
-    middle = np.maximum((one + two) / 2, 1e-300)
-    bits = np.where(one > 0, one * np.log2(np.maximum(one, 1e-300) / middle), 0.0)
-    bits += np.where(two > 0, two * np.log2(np.maximum(two, 1e-300) / middle), 0.0)
+    middle = np.maximum(both.sum(axis=0) / 2, 1e-300)
+    bits = np.where(both > 0, both * np.log2(np.maximum(both, 1e-300) / middle), 0.0).sum(axis=0)
     divergence = np.add.reduceat(bits, begin) / 2 if len(begin) else np.zeros(0)
     found: list[TellingPosition] = []
     seen, keys = set[int](), set[Any]()
     for choice in np.argsort(-divergence, kind="stable").tolist():
         game, row = int(choices.game[choice]), int(moves.rows[choice])
-        own = slice(int(choices.starts[choice]), int(choices.starts[choice + 1]))
-        best = [own.start + int(odds[own].argmax()) for odds in (one, two)]
+        first, end = choices.starts[choice : choice + 2].tolist()
+        best = first + both[:, first:end].argmax(axis=1)
         position = position_at(replay.positions, row)
         key = moves.learning.game.hash_key(position)
         if best[0] == best[1] or game in seen or key in keys:
             continue
         seen.add(game)
         keys.add(key)
+        played, wanted, chances = int(replay.move[row]), moves.moves[best].tolist(), both[:, best].tolist()
         found.append(
-            TellingPosition(
-                position,
-                game,
-                int(replay.ply[row]),
-                int(replay.move[row]),
-                (int(moves.moves[best[0]]), int(moves.moves[best[1]])),
-                ((float(one[best[0]]), float(one[best[1]])), (float(two[best[0]]), float(two[best[1]]))),
-                float(divergence[choice]),
-            )
+            TellingPosition(position, game, int(replay.ply[row]), played, wanted, chances, float(divergence[choice]))
         )
         if len(found) == count:
             break

@@ -37,6 +37,7 @@ from glem.core.styles.styles import (
     predict,
 )
 from glem.core.styles.temporal_difference import TemporalDifference, differences_of, learn_differences
+from glem.core.tasks.counts import with_limits
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
 
@@ -48,6 +49,9 @@ _WEIGHTS = ("choice", "baseline", "differences", "reference")
 _PART = ArchiveFormat("glem player", version=1, required=_WEIGHTS, packed=False)
 _REFERENCE_MOVES = 6000
 _DRAWS = 300
+_POOL_GAMES = 60
+
+Floats = NDArray[np.float64]
 
 
 @define(frozen=True, eq=False)
@@ -67,7 +71,7 @@ class UnseenGames:
 
     player: NDArray[np.int64]
     opening: NDArray[np.int64]
-    scores: Mapping[str, NDArray[np.float64]] = field(repr=False)
+    scores: Mapping[str, Floats] = field(repr=False)
 
     @classmethod
     def together(cls, parts: Sequence[UnseenGames]) -> UnseenGames:
@@ -77,7 +81,7 @@ class UnseenGames:
             np.concatenate([part.player for part in parts]), np.concatenate([part.opening for part in parts]), scores
         )
 
-    def matched(self, players: int) -> NDArray[np.float64]:
+    def matched(self, players: int) -> Floats:
         """Weights of games, float64 [G], that give all players the same openings; 0 in those that some never played."""
         weights = np.zeros(len(self.player))
         for opening in np.unique(self.opening):
@@ -86,6 +90,21 @@ class UnseenGames:
             if counts.min() > 0:
                 weights[own] = counts.min() / counts[self.player[own]]
         return weights
+
+    def share(self, method: str, weights: Floats, size: int, random: np.random.Generator, *, resampled: bool) -> float:
+        """Share of right guesses from so many games of a player, all players alike, perhaps of resampled games."""
+        scores, shares = self.scores[method], []
+        for own in range(scores.shape[1]):
+            games = np.flatnonzero((self.player == own) & (weights > 0))
+            if resampled:
+                games = random.choice(games, len(games))
+            chances = weights[games] / weights[games].sum()
+            if size == 1:
+                shares.append(float(chances @ _right(scores[games], own)))
+                continue
+            drawn = random.choice(games, (_DRAWS, size), p=chances)
+            shares.append(float(_right(scores[drawn].sum(axis=1), own).mean()))
+        return float(np.mean(shares))
 
 
 @define(frozen=True)
@@ -132,14 +151,14 @@ def accuracies(
     everything = 1 / np.maximum(np.bincount(test.player, minlength=players), 1)[test.player]
     for matched, weights in ((False, everything), (True, test.matched(players))):
         used = int((weights > 0).sum())
-        for method, scores in test.scores.items():
+        for method in test.scores:
             for size in sizes:
                 generator = np.random.default_rng([seed, size, int(matched)])
                 if not all((weights[test.player == player] > 0).sum() >= 2 for player in range(players)):
                     found.append(Accuracy(method, size, matched, np.nan, np.nan, np.nan, used))
                     continue
                 shares = [
-                    _share(test.player, weights, scores, players, size, generator, resampled=bool(number))
+                    test.share(method, weights, size, generator, resampled=bool(number))
                     for number in range(RESAMPLES + 1)
                 ]
                 tail = 50 * (1 - confidence)
@@ -148,31 +167,7 @@ def accuracies(
     return found
 
 
-def _share(
-    player: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    players: int,
-    size: int,
-    generator: np.random.Generator,
-    *,
-    resampled: bool,
-) -> float:
-    shares = []
-    for own in range(players):
-        games = np.flatnonzero((player == own) & (weights > 0))
-        if resampled:
-            games = generator.choice(games, len(games))
-        chances = weights[games] / weights[games].sum()
-        if size == 1:
-            shares.append(float(chances @ _right(scores[games], own)))
-            continue
-        drawn = generator.choice(games, (_DRAWS, size), p=chances)
-        shares.append(float(_right(scores[drawn].sum(axis=1), own).mean()))
-    return float(np.mean(shares))
-
-
-def _right(scores: NDArray[np.float64], own: int) -> NDArray[np.float64]:
+def _right(scores: Floats, own: int) -> Floats:
     """Chance that the guess is right: 1 where the own score is the greatest, shared where several are."""
     greatest = scores.max(axis=1, keepdims=True)
     ties = (scores == greatest).sum(axis=1)
@@ -210,7 +205,7 @@ class Study:
     opening_plies: int
     reference: LinearEvaluation | None
     baseline: tuple[str, ...]
-    begin: NDArray[np.float64]
+    begin: Floats
     fixed: NDArray[np.bool_]
     how: TemporalDifference
     seed: int
@@ -225,7 +220,7 @@ class Study:
 
     def positions(
         self, played: Replay, rows: NDArray[np.int64], pool: LinearEvaluation
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    ) -> tuple[Floats, NDArray[np.int64]]:
         """Features at the leaves of a person's own positions, float64 [N, k], and where games begin: int64 [G + 1]."""
         leaves, plies, _ = self.search(pool).leaves(rows_of(played.positions, rows))
         items = [self.learning.features.index(name) for name in self.settings.features]
@@ -269,10 +264,10 @@ class Learned:
     """
 
     evaluation: LinearEvaluation
-    choice: NDArray[np.float64] = field(repr=False)
-    baseline: NDArray[np.float64] = field(repr=False)
-    differences: NDArray[np.float64] = field(repr=False)
-    reference: NDArray[np.float64] = field(repr=False)
+    choice: Floats = field(repr=False)
+    baseline: Floats = field(repr=False)
+    differences: Floats = field(repr=False)
+    reference: Floats = field(repr=False)
     games: int = 0
 
     def save(self, folder: Path, number: int) -> None:
@@ -343,7 +338,7 @@ def ask(
     return UnseenGames(np.full(len(games), number), opening, scores), predictions
 
 
-def confusion(test: UnseenGames, players: int, method: str) -> NDArray[np.float64]:
+def confusion(test: UnseenGames, players: int, method: str) -> Floats:
     """Share of each player's games, [P, P], that a method gives to each player."""
     guess = test.scores[method].argmax(axis=1)
     found = np.zeros((players, players))
@@ -365,3 +360,62 @@ def accuracy_table(found: Sequence[Accuracy], players: int) -> Table:
             "test games": lambda each: f"{each.used:,}",
         },
     )
+
+
+def guess_players(
+    study: Study,
+    persons: Sequence[PersonGames],
+    folder: Path,
+    common: LinearEvaluation | None,
+    confidence: float,
+    progress: Progress,
+) -> tuple[list[Table], dict[str, Any]]:
+    """Learn all players' weights, and guess who played games that no model has seen: the tables, and JSON values.
+
+    Parameters
+    ----------
+    folder
+        Has what was learned before, and gets the rest.
+    common
+        The prior of all players; None to learn it from some games of each.
+    """
+    pool = folder / "pool.npz"
+    if common is None:
+        # A missing or damaged one is learned again.
+        with contextlib.suppress(BadInputError):
+            common = LinearEvaluation.load(pool)
+    if common is None:
+        common = study.pooled(persons, _POOL_GAMES, progress)
+        common.save(pool)
+    learned = []
+    with progress("Learning players", len(persons)) as task:
+        for number, person in enumerate(persons):
+            one = Learned.load(folder, number)
+            if one is None:
+                one = learn_player(study, person, common)
+                one.save(folder, number)
+            learned.append(one)
+            task.advance()
+    unseen, rows, predictions = [], [], {}
+    with progress("Guessing", len(persons)) as task:
+        for number, (person, one) in enumerate(zip(persons, learned, strict=True)):
+            games, (own, *others) = ask(study, person, number, learned, common)
+            unseen.append(games)
+            less = {f"own less {other.name}": own.per_move(other, confidence) for other in others}
+            foretold = {f"by {each.name}": each.share_of_best(confidence) for each in (own, *others[1:])}
+            intervals = (with_limits("+.3f", *each) for each in less.values())
+            rows.append((person.name, str(one.games), *intervals, *(f"{share:.1%}" for share, *_ in foretold.values())))
+            predictions[person.name] = {"games": one.games, "foretold": own.share_of_best(confidence), **less}
+            task.advance()
+    header = ("player", "games", *less, "foretold", *[*foretold][1:])
+    test, names = UnseenGames.together(unseen), [person.name for person in persons]
+    found = accuracies(test, len(names), confidence=confidence, seed=study.seed)
+    shares = confusion(test, len(names), CHOICE_MODEL)
+    guesses = [(name, *(f"{share:.0%}" for share in row)) for name, row in zip(names, shares, strict=True)]
+    tables = [
+        accuracy_table(found, len(names)),
+        Table("Log likelihood a move of unseen games", header, rows),
+        Table("Single games guessed by the choice model", ("player", *names), guesses),
+    ]
+    accuracy = [each.to_json() for each in found]
+    return tables, {"players": names, "accuracies": accuracy, "predictions": predictions, "guesses": shares.tolist()}
