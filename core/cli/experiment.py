@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from glem.core.cli import options
@@ -93,8 +95,6 @@ def power(
     All evaluations judge the same positions. A straight line is fitted to the grades over the logarithm of the limit;
     each step to the next greater limit is tested on the same positions.
     """
-    import attrs
-
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.power import measure_power, sample_positions
     from glem.core.grading.scorers.scorer import Scorer
@@ -256,8 +256,6 @@ def discriminants(
     more, with errors by game, and whether a value means the same in every phase. Then the seven pairings of table 1 are
     played with their time handicaps, full width, from near-even openings.
     """
-    from pathlib import Path
-
     from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
     from glem.core.features.learning import load_learning
     from glem.core.files.digests import file_digest
@@ -312,8 +310,6 @@ def discriminants(
 
 
 def _show_strength(found: StrengthExperiment, report: str | None, title: str) -> None:
-    import attrs
-
     from glem.core.report.pages.strength import render_strength
 
     page = render_strength(found, game_title=title) if report else ""

@@ -62,6 +62,10 @@ class StyleSettings:
         if self.leeway is not None and not 0 < self.leeway < math.inf:
             raise BadInputError(f"the leeway of a style must be positive, got {self.leeway:g}")
 
+    def search(self, evaluation: LinearEvaluation) -> LeafSearch:
+        """Make the search by which moves are told."""
+        return LeafSearch(evaluation, self.depth, self.quiescence)
+
 
 def learning_of_styles(game: str, feature_set: str | None = None) -> Learning:
     """Load what styles of a game are learned by.
@@ -184,10 +188,7 @@ def make_moves(
     scored: bool = True,
 ) -> ChosenMoves:
     """Make the legal moves of some rows of a replay, by the leaves that an evaluation's search leads to, if any."""
-    search = None
-    if searched is not None:
-        search = LeafSearch(searched, settings.depth, settings.quiescence)
-    scored = scored and search is not None
+    search, scored = (None, False) if searched is None else (settings.search(searched), scored)
     return ChosenMoves.of(learning, settings.features, replay, rows, search, progress, scored=scored)
 
 

@@ -185,13 +185,10 @@ class Taste(NamedTuple):
 def coefficients_of(style: LinearEvaluation) -> Mapping[str, tuple[float, float]]:
     """Coefficients and errors of a style, the same in all phases, by feature; weights where none were kept."""
     names = [style.learning.features[at].name for at in style.linear]
-    if style.coefficients is None:
-        return {
-            name: (float(weight), math.nan)
-            for name, weight in zip(names, style.linear_weights.mean(axis=0), strict=True)
-        }
-    values, errors = style.coefficients[:, 0, len(style.terms) - len(style.linear) : -1]
-    return {name: (float(values[place]), float(errors[place])) for place, name in enumerate(names)}
+    values, errors = style.linear_weights.mean(axis=0), np.full(len(names), math.nan)
+    if style.coefficients is not None:
+        values, errors = style.coefficients[:, 0, len(style.terms) - len(style.linear) : -1]
+    return dict(zip(names, zip(values.tolist(), errors.tolist(), strict=True), strict=True))
 
 
 def of_like_strength(style: LinearEvaluation, others: Sequence[LinearEvaluation]) -> list[LinearEvaluation]:

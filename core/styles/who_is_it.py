@@ -24,7 +24,7 @@ from glem.core.files.archives import ArchiveFormat
 from glem.core.files.digests import file_digest
 from glem.core.game.equal_positions import position_keys
 from glem.core.positions.replay import Replay
-from glem.core.search.quiet import LeafSearch, leaf_signs
+from glem.core.search.quiet import leaf_signs
 from glem.core.styles.choice_model import fit_choices, typical_changes
 from glem.core.styles.chosen_moves import ChosenMoves, starts_of_games
 from glem.core.styles.persons import PersonGames
@@ -214,15 +214,11 @@ class Study:
         """Divide a person's games into those to learn from and those to guess, at random."""
         return person.divided(self.seed, min(self.test, len(person) // 3), self.training)
 
-    def search(self, evaluation: LinearEvaluation) -> LeafSearch:
-        """Make the search by which moves are told."""
-        return LeafSearch(evaluation, self.settings.depth, self.settings.quiescence)
-
     def positions(
         self, played: Replay, rows: NDArray[np.int64], pool: LinearEvaluation
     ) -> tuple[Floats, NDArray[np.int64]]:
         """Features at the leaves of a person's own positions, float64 [N, k], and where games begin: int64 [G + 1]."""
-        leaves, plies, _ = self.search(pool).leaves(rows_of(played.positions, rows))
+        leaves, plies, _ = self.settings.search(pool).leaves(rows_of(played.positions, rows))
         items = [self.learning.features.index(name) for name in self.settings.features]
         features = leaf_signs(plies)[:, None] * self.learning.features.values(leaves)[:, items]
         return features.astype(np.float64), starts_of_games(played.record[rows])
@@ -230,7 +226,7 @@ class Study:
     def scored(self, played: Replay, rows: NDArray[np.int64]) -> ChosenMoves:
         """Make the same moves with the scores of the reference alone."""
         assert self.reference is not None
-        search = self.search(self.reference)
+        search = self.settings.search(self.reference)
         return ChosenMoves.of(self.reference.learning, (), played, rows, search, scored=True)
 
     def moves(self, person: PersonGames) -> tuple[Replay, NDArray[np.int64]]:

@@ -16,7 +16,7 @@ from glem.core.fitting.packed.likelihood_errors import likelihood_errors
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.fitting.sandwich import sandwich
 from glem.core.grading.calibration import fit_scale
-from glem.core.styles.choice_model import Choices, ChoiceSample, fit_choices
+from glem.core.styles.choice_model import Choices, fit_choices
 from glem.core.tuning.coefficients import block_of
 from glem.core.tuning.fitting import LOGISTIC, TermSettings, fit_terms
 from glem.core.tuning.terms import Terms
@@ -43,7 +43,7 @@ def by_choices(features: Floats, won: Floats, game: NDArray[np.int64]) -> Floats
     rows = np.stack([features, np.zeros_like(features)], axis=1).reshape(2 * count, -1)
     starts = 2 * np.arange(count + 1)
     choices = Choices(rows, starts, starts[:-1] + (won == 0), game)
-    return fit_choices(ChoiceSample(("x", "y", "z"), lambda: [choices], int(game[-1]) + 1)).errors()
+    return fit_choices(choices, ("x", "y", "z")).errors()
 
 
 def by_likelihood(features: Floats, won: Floats, game: NDArray[np.int64]) -> Floats:
