@@ -126,7 +126,7 @@ def person_of(
     BadInputError
         There are no games of the person; the text names those who are spelled alike.
     """
-    opponents, events = is_meant(without), is_meant(without_events)
+    opponents, events = list(without), is_meant(without_events)
     parts: list[GameRecords] = []
     sides: list[NDArray[np.int8]] = []
     caught: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def person_of(
         left_out["both sides"] += int((first & second).sum())
         side = first.astype(np.int8) - second.astype(np.int8)
         for reason, unwanted in (
-            ("opponents", _other_side(records, list(own), side, opponents)),
+            ("opponents", _other_side(records, side, opponents)),
             ("events", _events(records, events)),
         ):
             left_out[reason] += int((chosen & unwanted).sum())
@@ -191,19 +191,16 @@ def between(person: PersonGames, opponent: str) -> PersonGames:
     BadInputError
         There are none.
     """
-    columns = list(of_players(person.records, [opponent]))
-    chosen = _other_side(person.records, columns, person.side, is_meant([opponent]))
+    chosen = _other_side(person.records, person.side, [opponent])
     if not chosen.any():
         raise BadInputError(f"no games between {person.name!r} and {opponent!r}")
     return person.select(np.flatnonzero(chosen))
 
 
-def _other_side(
-    records: GameRecords, columns: Sequence[str], side: NDArray[np.int8], meant: Callable[[str], bool]
-) -> NDArray[np.bool_]:
-    """Games whose other player is meant: bool [G]."""
-    first, second = (np.array([*map(meant, records.names[column]), False])[records.extra[column]] for column in columns)
-    return np.asarray(np.where(side > 0, second, first), np.bool_)
+def _other_side(records: GameRecords, side: NDArray[np.int8], wanted: Iterable[str]) -> NDArray[np.bool_]:
+    """Games whose other player is one of the wanted: bool [G]."""
+    first, second = of_players(records, wanted).values()
+    return np.where(side > 0, second, first)
 
 
 def _events(records: GameRecords, meant: Callable[[str], bool]) -> NDArray[np.bool_]:

@@ -10,7 +10,6 @@ Ban grades versions of one program on the same games and finds their grades roug
 - :func:`strength_of_evaluations`: evaluations graded on the same positions, with ratings from a tournament.
 """
 
-import math
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, reading
 from glem.core.files.json_values import read_json, real_of
+from glem.core.fitting.sandwich import mean_of_games
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.grading.calibration import Prediction, ScaleFit, log_correctness_of
@@ -350,6 +350,5 @@ def _advantages(
             continue
         difference = logs[first[rows]] - logs[second[rows]]
         rating = columns["rating"][first[rows]] - columns["rating"][second[rows]]
-        error = float(difference.std(ddof=1)) / math.sqrt(count)
-        found[player] = Advantage(float(difference.mean()), error, float(rating.mean()), count)
+        found[player] = Advantage(*mean_of_games(difference, np.ones(count)), float(rating.mean()), count)
     return found
