@@ -4,6 +4,8 @@ import contextlib
 import math
 import os
 import stat
+import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -20,6 +22,9 @@ ABOVE_0, BELOW_1 = math.ulp(0.0), math.nextafter(1.0, 0.0)
 _LONGEST_REASON = 200
 _OWN = (AssertionError, ImportError, NameError, SystemError, TimeoutError)
 _COMPILER = ("numba", "llvmlite")
+_READERS = ("numpy", "pyarrow", "pandas", "polars")
+_WRONG_CALL = "unexpected keyword argument"
+"""Lists of a file give other mistakes of calls; its objects are checked by name."""
 
 
 class GlemError(Exception):
@@ -68,6 +73,14 @@ def check_regular(path: str | os.PathLike[str]) -> None:
         raise BadInputError(f"{os.fspath(path)}: is {what}, a file is needed here")
 
 
+def described(given: Any) -> str:
+    """Name what a function was given in place of what it needs, by its type."""
+    kind = type(given).__name__
+    article = "an" if kind[0] in "aeiouAEIOU" else "a"
+    shape = f" of shape {given.shape}" if kind == "ndarray" else ""
+    return f"{article} {kind}{shape}"
+
+
 def check_arguments(given: Any, **allowed: tuple[Any, ...]) -> None:
     """Refuse arguments that are none of their closed words, or no number within their bounds.
 
@@ -94,7 +107,8 @@ def check_arguments(given: Any, **allowed: tuple[Any, ...]) -> None:
             continue
         least, most = known[0], known[1] if len(known) > 1 else math.inf
         is_whole = isinstance(least, int)
-        if not isinstance(value, Integral if is_whole else Real) or not least <= value <= most or value == math.inf:
+        is_number = isinstance(value, Integral if is_whole else Real) and not isinstance(value, bool)
+        if not is_number or not least <= value <= most or value == math.inf:
             low, high = (f"{bound:,}".removesuffix(".0") for bound in (least, most))
             bounds = "above 0" if least == ABOVE_0 else f"of at least {low}"
             bounds += "" if most == math.inf else " and below 1" if most == BELOW_1 else f" and at most {high}"
@@ -123,6 +137,8 @@ def reading(place: str | os.PathLike[str], what: str = "") -> Iterator[None]:
     NotEnoughMemoryError
         It does not fit into memory.
     """
+    if not isinstance(place, str | os.PathLike):
+        raise BadInputError(f"the path of a file is needed, got {described(place)}")
     name = os.fspath(place)
     check_regular(place)
     try:
@@ -166,5 +182,12 @@ def _is_no_damage(error: Exception) -> bool:
     if isinstance(error, AttributeError):
         # Values of JSON lack attributes where another type was expected; modules and objects of ours should not.
         return not isinstance(error.obj, dict | list | str | int | float | None)
+    if isinstance(error, TypeError) and _WRONG_CALL in str(error):
+        return True
+    if isinstance(error, ZeroDivisionError | RecursionError):
+        # Readers of libraries fail so at some bytes; our own check what they divide by and how deep they go.
+        *_, (innermost, _) = traceback.walk_tb(error.__traceback__)
+        package = str(innermost.f_globals.get("__name__")).partition(".")[0]
+        return package not in _READERS and package not in sys.stdlib_module_names
     is_compilers = type(error).__module__.partition(".")[0] in _COMPILER
     return isinstance(error, (*_OWN, GlemWarning)) or type(error) is RuntimeError or is_compilers

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from glem.core.errors import __version__
+from glem.core.errors import GlemError, __version__
 
 if TYPE_CHECKING:
     from glem.boards import Board, board
@@ -46,6 +46,7 @@ __all__ = [
     "FisherDiscriminant",
     "Fit",
     "Fitter",
+    "GlemError",
     "LogisticDiscriminant",
     "PatternRegressor",
     "Positions",

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Tree
 
 from attrs import define
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, described
 from glem.core.game.drawing import Drawing, draw_position
 from glem.core.game.game import Game, load_game
 from glem.core.report.markup import element
@@ -107,7 +107,7 @@ def board(
     BadInputError
         The text is no position, or a move is not legal.
     """
-    owner = load_game(game) if isinstance(game, str) else game
+    owner = load_game(game)
     found = position_of(owner, position)
     if isinstance(moves, str):
         from glem.core.players.engine import Engine
@@ -117,6 +117,8 @@ def board(
         engine.set_position(found)
         engine.play_text(moves)
         return Board(owner, engine.position, {}, first_to_move == (len(engine.moves) % 2 == 0))
+    if not isinstance(moves, Iterable):
+        raise BadInputError(f"moves are needed, as texts or numbers or as one text, got {described(moves)}")
     words = moves.items() if isinstance(moves, Mapping) else ((move, number) for number, move in enumerate(moves, 1))
     legal = {owner.move_text(found, move): move for move in owner.list_legal_moves(found)}
     named = {(move if isinstance(move, str) else owner.move_text(found, int(move))): str(word) for move, word in words}

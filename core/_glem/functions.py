@@ -21,6 +21,7 @@ from glem.core.errors import (
     GlemWarning,
     check_arguments,
     check_regular,
+    described,
 )
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
@@ -80,7 +81,7 @@ _ALLOWED: dict[str, tuple[Any, ...]] = {
     "opening_plies": (0,),
     "per_game": (1,),
     "seconds": (ABOVE_0,),
-    "seed": (0,),
+    "seed": (0, (1 << 32) - 1),
     "test_size": (0.0, 1.0),
     "workers": (1,),
 }
@@ -107,10 +108,6 @@ def _checked(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
         return function(*args, **more)
 
     return checking
-
-
-def _game(game: Game | str) -> Game:
-    return load_game(game) if isinstance(game, str) else game
 
 
 def position_of(game: Game, position: Any = None) -> Any:
@@ -161,7 +158,7 @@ def load_evaluation(
     BadInputError
         There is no such evaluation, or it belongs to another game.
     """
-    return named.load_evaluation(name, None if game is None else _game(game))
+    return named.load_evaluation(name, None if game is None else load_game(game))
 
 
 def read_games(
@@ -190,7 +187,7 @@ def read_games(
     """
     from glem.core.positions.reading import read_all_records
 
-    owner = _game(game)
+    owner = load_game(game)
     records = list(read_all_records(owner, files, format=format, skip_bad=skip_bad))
     return GameRecords.concatenate(records, initial_position=owner.initial_position)
 
@@ -216,7 +213,9 @@ def positions_of_games(
     """
     from glem.core.positions.labels import Selection, positions_of_records
 
-    return positions_of_records(_game(game), [games], label=label, selection=Selection(per_game=per_game), seed=seed)
+    return positions_of_records(
+        load_game(game), [games], label=label, selection=Selection(per_game=per_game), seed=seed
+    )
 
 
 @_checked
@@ -346,11 +345,15 @@ def _games(paths: Sequence[Path_], game: Game | str | None, form: str | None, sk
         if not is_position_file(paths[0]):
             raise BadInputError(f"{os.fspath(paths[0])}: does not name its game; give game=")
         game = read_header(paths[0]).game
-    return Games(_game(game), paths, form, skip_bad)
+    return Games(load_game(game), paths, form, skip_bad)
 
 
 def _paths(files: Path_ | Sequence[Path_]) -> Sequence[Path_]:
-    return [files] if isinstance(files, str | os.PathLike) else files
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    for path in paths if isinstance(paths, Sequence) else [paths]:
+        if not isinstance(path, str | os.PathLike):
+            raise BadInputError(f"files of games are needed, got {described(path)}")
+    return paths
 
 
 @contextmanager
@@ -592,7 +595,7 @@ def generate(
     )
     where = workers if isinstance(workers, Workers) else Workers(workers)
     return play(
-        _game(game),
+        load_game(game),
         Path(folder),
         settings,
         games=games,
@@ -645,7 +648,7 @@ def grade(
     from glem.core.grading.collection import grade_collection
     from glem.core.grading.correctness import GradingSettings
 
-    owner = _game(game)
+    owner = load_game(game)
     chosen = GradingSettings(seed=seed) if settings is None else settings
     scorers = _scorers(owner, evaluations, jobs)
     return grade_collection(owner, _paths(files), scorers, rule=_rule(select, seed), settings=chosen, jobs=jobs, **more)
@@ -709,7 +712,7 @@ def evaluate(
     if isinstance(positions, str | os.PathLike):
         where = os.fspath(positions)
         if game is not None or is_position_file(where):
-            owner = _game(read_header(where).game if game is None else game)
+            owner = load_game(read_header(where).game if game is None else game)
         else:
             owner = _evaluation(next(iter(given.values())), None).learning.game
         parts = stream_whole_games(owner, where, format=format, skip_bad=skip_bad, notes=notes)
@@ -757,6 +760,8 @@ def _evaluation(given: Evaluation_, game: Game | None) -> LinearEvaluation | Res
     """Load an evaluation of a game, if it is not given itself."""
     if isinstance(given, str | os.PathLike):
         return named.load_evaluation(given, game)
+    if not isinstance(given, LinearEvaluation | ResultEvaluation):
+        raise BadInputError(f"an evaluation is needed, or the name of one, got {described(given)}")
     if game is not None and given.learning.game.name != game.name:
         raise BadInputError(f"an evaluation of {given.learning.game.name} is given, the game is {game.name}")
     return given
@@ -797,7 +802,7 @@ def calibrate(
     from glem.core.grading.calibrating import calibrate_collection
     from glem.core.grading.correctness import GradingSettings
 
-    owner = _game(game)
+    owner = load_game(game)
     [scorer] = _scorers(owner, [evaluation], jobs)
     chosen = GradingSettings(seed=seed) if settings is None else settings
     rule = _rule(select, seed)
@@ -815,6 +820,8 @@ def _scorers(
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.grading.scorers.searching import StaticScorer
 
+    if not evaluations:
+        raise BadInputError("name an evaluation to grade, after the game and the files")
     scorers: list[Scorer] = []
     for number, one in enumerate(evaluations, 1):
         if isinstance(one, Scorer):
@@ -822,7 +829,7 @@ def _scorers(
         elif isinstance(one, str):
             scorers.append(scorer_of(game, one, jobs=jobs))
         else:
-            scorers.append(StaticScorer(f"evaluation {number}", one, jobs=jobs))
+            scorers.append(StaticScorer(f"evaluation {number}", _evaluation(one, game), jobs=jobs))
     return scorers
 
 
@@ -910,7 +917,7 @@ def tune_terms(
         function = terms if callable(terms) else load_function(os.fspath(terms))
         chosen = _rule(rule, seed)
         parts = read_game_positions(
-            _game(game),
+            load_game(game),
             paths,
             chosen,
             quiet=quiet,
@@ -1028,7 +1035,7 @@ def tune_options(
     from glem.core.tuning.option_tuning import tune as tune_by
     from glem.core.tuning.spsa import Schedule
 
-    owner = _game(game)
+    owner = load_game(game)
     paths = _paths(files) if files else []
     lines = [(line, "--parameter") for line in parameters]
     spec, chosen = parameters_of(
@@ -1109,7 +1116,7 @@ def search(
     from glem.core.players.spec import PlayerSpec
     from glem.core.search.results import Limits
 
-    owner = _game(game)
+    owner = load_game(game)
     limits = Limits(depth=depth, nodes=nodes, seconds=seconds)
     given = Limits(seconds=_SECONDS) if limits == Limits() else limits
     with _in_words(evaluation) as name:
@@ -1122,6 +1129,8 @@ def search(
 def _in_words(given: Path_ | LinearEvaluation | ResultEvaluation, player: str = "") -> Iterator[str]:
     """Give text as it is; an evaluation lies in a file for the time being, and is the player of that name."""
     if not isinstance(given, LinearEvaluation | ResultEvaluation):
+        if not isinstance(given, str | os.PathLike):
+            raise BadInputError(f"an evaluation is needed, or the name of one, got {described(given)}")
         yield os.fspath(given)
         return
     with TemporaryDirectory() as folder:
@@ -1159,7 +1168,7 @@ def solve(
     """
     from glem.core.search.solver import SolverSpec, solve_positions
 
-    owner = _game(game)
+    owner = load_game(game)
     asked = [position_of(owner, position)]
     ((_, (solution,)),) = solve_positions(SolverSpec(owner.name, evaluation), asked, nodes=nodes, seconds=seconds)
     return solution
@@ -1278,7 +1287,7 @@ def tournament(
     from glem.core.tournament.openings import write_openings
     from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
-    owner = _game(game)
+    owner = load_game(game)
     limits = None if limit is None else parse_limits(limit)
     specs = tuple(parse_player(text, limits=limits).resolved(owner) for text in players)
     if transcripts is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve
 
 from glem.core.compiling.code_digest import code_digest
-from glem.core.errors import BadInputError, PluginError, check_regular
+from glem.core.errors import BadInputError, PluginError, check_regular, described
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.quadratic import QUADRATIC_ARRAYS, QuadraticEvaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, has_drawishness, value_part
@@ -54,6 +54,8 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
     BadInputError
         There is no such evaluation, the file holds none, or it belongs to another game or to other features.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise BadInputError(f"the name of an evaluation is needed, got {described(name)}")
     name = os.fspath(name)
     shipped = None if game is None else _shipped_evaluation(game, name)
     if shipped is not None:

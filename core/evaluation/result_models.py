@@ -39,6 +39,8 @@ MOST_LOG_ODDS = 25.0
 """Of a drawishness, either way: where it is fitted, it is never exactly 0 or 1."""
 
 _VERSION = 1
+_LARGEST = 1e100
+"""Sums and products of a few such numbers are finite."""
 _LONGEST_FILE = 1 << 20
 
 
@@ -56,7 +58,7 @@ class Calibration:
     Raises
     ------
     BadInputError
-        The scale is not positive, or a number is not finite.
+        The scale is not positive, a number is not finite, or one is beyond 1e100.
     """
 
     scale: float
@@ -64,7 +66,8 @@ class Calibration:
     slope: float
 
     def __attrs_post_init__(self) -> None:
-        if not (0 < self.scale < math.inf and math.isfinite(self.level) and math.isfinite(self.slope)):
+        bounded = abs(self.level) <= _LARGEST and abs(self.slope) <= _LARGEST
+        if not (1 / _LARGEST <= self.scale <= _LARGEST and bounded):
             raise BadInputError(f"a calibration has a positive scale, and finite level and slope, got {self}")
 
     def alpha(self, log_odds: Any) -> Any:
@@ -270,7 +273,7 @@ class ResultModels:
             found.pop("made", None)
             ban = instance_of(Calibration, found.pop("ban"))
             wdl = {
-                str(name): WdlModel(**{part: _plain(value) for part, value in model.items()})
+                str(name): instance_of(WdlModel, {part: _plain(value) for part, value in model.items()})
                 for name, model in found.pop("wdl").items()
             }
             grades = {name: real_of(grade) for name, grade in found["grades"].items()}

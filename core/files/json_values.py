@@ -25,11 +25,14 @@ def parse_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        It is none, a number is too large for a float or none at all, or an object has a name twice.
+        It is none, a number is too large for a float or none at all, an object has a name twice, or it is too deep.
     """
-    return json.loads(
-        text, parse_float=_finite, parse_int=_not_huge, parse_constant=_finite, object_pairs_hook=_without_twins
-    )
+    try:
+        return json.loads(
+            text, parse_float=_finite, parse_int=_not_huge, parse_constant=_finite, object_pairs_hook=_without_twins
+        )
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def read_json(path: str | os.PathLike[str], what: str, *, largest: int = _LARGEST) -> Any:
@@ -76,11 +79,18 @@ def reals_of(value: Any) -> list[float]:
 
 
 def instance_of(kind: type[T], value: Any) -> T:
-    """Make an attrs class of a JSON object; :class:`ValueError` where a value is not of the kind of its field.
+    """Make an attrs class of a JSON object; :class:`ValueError` where a value is missing or not of its field's kind.
 
     Fields of other kinds than numbers, texts and truth values are left to the class.
     """
     found = dict(value)
+    known = {column.alias: column.default for column in attrs.fields(kind) if column.init}  # type: ignore[arg-type]
+    for name in found:
+        if name not in known:
+            raise ValueError(f"unknown {shortened(name)}; known: {', '.join(known)}")
+    for name, default in known.items():
+        if name not in found and default is attrs.NOTHING:
+            raise ValueError(f"no {name}")
     for column in attrs.fields(kind):  # type: ignore[arg-type] # every attrs class
         name, wanted = column.name, getattr(column.type, "__name__", str(column.type))
         if name not in found or (found[name] is None and wanted.endswith("| None")):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled, mix
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, described
 from glem.core.game.game import Game, hash_key, transform
 
 
@@ -192,13 +192,6 @@ def one_position(game: Game, given: Any) -> Any:
 def _is_position(game: Game, given: Any) -> bool:
     """Whether something has the fields of a position: a single one, or columns."""
     return isinstance(given, tuple) and getattr(given, "_fields", None) == game.position_type._fields
-
-
-def described(given: Any) -> str:
-    """Name what a function was given in place of positions."""
-    kind = type(given).__name__
-    article = "an" if kind[0] in "aeiouAEIOU" else "a"
-    return f"{article} {kind}" + (f" of shape {given.shape}" if isinstance(given, np.ndarray) else "")
 
 
 def _columns_of_table(game: Game, table: Any) -> list[NDArray[Any]]:

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import define, field
 
 from glem.core.compiling.operations import Operations, generic_operation
-from glem.core.errors import INTERFACE_VERSION, BadInputError, PluginError, versions
+from glem.core.errors import INTERFACE_VERSION, BadInputError, PluginError, described, versions
 from glem.core.game.declarations import explained, game_problems, kind_problems, refuse
 from glem.core.game.families import GAME_FAMILIES_GROUP, family_names, family_of, load_member
 from glem.core.game.protocols import PositionScoring, ProgramOption, Protocol
@@ -513,15 +513,21 @@ def game_names() -> list[str]:
     return plugin_names(GAMES_GROUP)
 
 
-def load_game(name: str) -> Game:
-    """Load the installed game of that name, or the member of a family that ``family:text`` names.
+def load_game(name: str | Game) -> Game:
+    """Load the installed game of that name, or the member of a family that ``family:text`` names; a game stays itself.
 
     Raises
     ------
+    BadInputError
+        Something else is given.
     PluginError
         See :func:`~glem.core.game.registry.load_plugin` and :func:`~glem.core.game.families.load_member`; also when the
         game was written for another interface version or has another name than its entry point.
     """
+    if isinstance(name, Game):
+        return name
+    if not isinstance(name, str):
+        raise BadInputError(f"a game is needed, by its name or as a Game, got {described(name)}")
     family = family_of(name)
     if family is not None:
         game: Game = load_member(GAME_FAMILIES_GROUP, name, name.partition(":")[2], Game)

@@ -319,7 +319,8 @@ def fit_scale(
     ]
     # The best point of a coarse grid, on some of the positions.
     step = slice(None, None, -(-len(values) // _GRID_POSITIONS))
-    some = evolve(likelihood, value=values[step], result=results[step], given=own[step] if np.ndim(own) else own)
+    given = own[step] if isinstance(own, np.ndarray) else own
+    some = evolve(likelihood, value=values[step], result=results[step], given=given)
     grid = itertools.product(begun, _GRID_LOG_ODDS if own is None else [0.0], [0.0])
     found = minimize_within(likelihood.loss, min(grid, key=lambda point: some.loss(point)[0]), bounds, _TOLERANCE)
     point, margin = found.point, 1e-3

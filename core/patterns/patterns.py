@@ -24,10 +24,9 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError, check_regular
+from glem.core.errors import BadInputError, check_regular, described
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning
-from glem.core.game.equal_positions import described
 from glem.core.patterns.pattern import (
     Instance,
     Pattern,
@@ -455,4 +454,10 @@ class PatternSet:
 
 
 def _patterns_of(features: AtomicFeatures, names: Mapping[str, Sequence[str]]) -> list[Pattern]:
-    return [Pattern(name, tuple(features.index(member) for member in members)) for name, members in names.items()]
+    patterns = []
+    for name, given in names.items():
+        members = given.split() if isinstance(given, str) else given
+        if not isinstance(members, Sequence) or not all(isinstance(member, str) for member in members):
+            raise BadInputError(f"pattern {name!r} needs the names of its features, got {described(given)}")
+        patterns.append(Pattern(name, tuple(map(features.index, members))))
+    return patterns

@@ -34,6 +34,7 @@ from glem.core.evaluation.named import DEFAULT_EVALUATION, FUNCTION_PREFIX, load
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
+from glem.core.files.json_values import instance_of
 from glem.core.game.game import ExternalPlayers, Game
 from glem.core.game.whole_numbers import whole_number
 from glem.core.players.gtp_programs import GTP_PLAYERS
@@ -228,8 +229,8 @@ class PlayerSpec:
         with reading("a player", "description of a player"):
             limits = dict(value["limits"])
             if limits["clock"] is not None:
-                limits["clock"] = Clock(**limits["clock"])
-            return cls(**{**value, "limits": Limits(**limits)})
+                limits["clock"] = instance_of(Clock, limits["clock"])
+            return instance_of(cls, {**value, "limits": instance_of(Limits, limits)})
 
 
 def _data_digest(spec: PlayerSpec, game: Game) -> str:

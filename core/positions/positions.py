@@ -13,8 +13,8 @@ from attrs import Factory, define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of
-from glem.core.errors import BadInputError
-from glem.core.game.equal_positions import contiguous_columns, described, group_equal, position_keys, scatter
+from glem.core.errors import BadInputError, described
+from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
@@ -323,7 +323,7 @@ class Positions:
             if "game" not in facts:
                 raise BadInputError("the table does not tell the game of its positions; name it")
             game = check_named_by_file(facts["game"], "the table")
-        owner = load_game(game) if isinstance(game, str) else game
+        owner = load_game(game)
 
         def column(name: str, dtype: Any) -> NDArray[Any]:
             values = table[name]

@@ -79,6 +79,8 @@ def _chosen(formats: Mapping[str, Any], path: Path, kind: str) -> Any:
         return candidates[0]
     names = ", ".join(dict.fromkeys(known.name for known in formats.values())) or "none"
     first = next(filter(None, map(str.strip, head.decode("utf-8", "replace").splitlines())), "")
+    if not first:
+        raise BadInputError(f"{path}: holds nothing but blanks" if head else f"{path}: is empty")
     raise BadInputError(
         f"{path}: neither its name nor its first line, {first[:_SHOWN]!a}, tells which format of {kind} it has; "
         f"name one with --format: {names}"

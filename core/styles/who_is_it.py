@@ -393,6 +393,7 @@ def guess_players(
             learned.append(one)
             task.advance()
     unseen, rows, predictions = [], [], {}
+    less, foretold = dict[str, Any](), dict[str, Any]()
     with progress("Guessing", len(persons)) as task:
         for number, (person, one) in enumerate(zip(persons, learned, strict=True)):
             games, (own, *others) = ask(study, person, number, learned, common)

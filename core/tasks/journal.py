@@ -89,7 +89,9 @@ class Journal:
 
     def close(self) -> None:
         """Close the file, so that others may write to it."""
-        self._file.close()
+        # What a full disk did not take is tried again here.
+        with writing(self.path):
+            self._file.close()
 
     def __enter__(self) -> Journal:
         return self

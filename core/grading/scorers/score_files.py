@@ -82,7 +82,7 @@ class ScoreFileScorer(Scorer):
         self._used = np.zeros(len(self._scores.key), np.bool_)
 
     def _read(self) -> _Scores:
-        columns: tuple[array[Any], ...] = array("Q"), array("q"), array("d"), array("d")
+        columns: list[array[Any]] = [array(kind) for kind in "Qqdd"]
         number = begun = 0
 
         def texts() -> Iterator[str]:

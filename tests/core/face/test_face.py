@@ -270,7 +270,7 @@ def test_search_solve_and_label(tmp_path: Path) -> None:
     evaluation.save(tmp_path / "own.npz")
     for given in (evaluation, tmp_path / "own.npz"):
         assert glem.search(game, evaluation=given, depth=4, lines=2).lines == found.lines
-    with pytest.raises(TypeError, match="not Game"):
+    with pytest.raises(BadInputError, match="an evaluation is needed, or the name of one, got a Game"):
         glem.search(game, evaluation=game, depth=4)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     given = glem.Positions.from_positions(game, type(position)(*(np.array([one]) for one in position)), [0])
     labelled = glem.label(given, "default,depth=2")
@@ -489,12 +489,50 @@ def test_functions_of_one_position_say_so(positions: glem.Positions, othello_lea
                 taker(given)
 
 
+@pytest.mark.parametrize("given", [None, 3, [1], "positions", np.zeros(3)])
+def test_what_is_no_game_is_refused_in_words(given: Any, positions: glem.Positions) -> None:
+    takers: tuple[Any, ...] = (
+        glem.load_game, glem.search, glem.board, lambda given: glem.grade(given, "games.txt", "default"),
+        lambda given: glem.tournament(given, ["random", "greedy"]),
+    )  # fmt: skip
+    for taker in takers:
+        with pytest.raises(BadInputError, match=r"a game is needed, by its name or as a Game, got an? "):
+            taker(positions if isinstance(given, str) else given)
+
+
+def test_what_is_no_evaluation_or_file_is_refused_in_words(positions: glem.Positions) -> None:
+    few: Any = positions[:4]
+    for taker in (
+        lambda: glem.evaluate(few, "default"),
+        lambda: glem.search("othello", evaluation=few),
+        lambda: glem.grade("othello", "games.txt", few),
+    ):
+        with pytest.raises(BadInputError, match=r"an evaluation is needed, or the name of one, got a Positions?$"):
+            taker()
+    no_file: Any = 3
+    with pytest.raises(BadInputError, match="the name of an evaluation is needed, got an int"):
+        glem.load_evaluation(no_file, "othello")
+    with pytest.raises(BadInputError, match="the path of a file is needed, got a Positions"):
+        glem.read_positions(few)
+    with pytest.raises(BadInputError, match="files of games are needed, got a Positions"):
+        glem.grade("othello", few, "default")
+    with pytest.raises(BadInputError, match="name an evaluation to grade, after the game and the files"):
+        glem.grade("othello", "games.txt")
+    with pytest.raises(BadInputError, match="moves are needed, as texts or numbers or as one text, got an int"):
+        glem.board("othello", moves=no_file)
+
+
 def test_patterns_are_a_name_a_file_or_a_mapping(positions: glem.Positions) -> None:
     few = positions[:400]
     regressor = glem.PatternRegressor(patterns={"edge": ["a1", "b1", "c1"]}, iterations=1, jobs=1)
     assert regressor.fit(few, few.label).evaluation_.patterns.names == {"edge": ["a1", "b1", "c1"]}  # type: ignore[union-attr]
+    # A text has the features as a line of a pattern file does.
+    regressor.set_params(patterns={"edge": "a1 b1 c1"})
+    assert regressor.fit(few, few.label).evaluation_.patterns.names == {"edge": ["a1", "b1", "c1"]}  # type: ignore[union-attr]
     with pytest.raises(BadInputError, match=r"patterns are the name of a set, a file, or a mapping .* got an int"):
         glem.fit(few, patterns=7)
+    with pytest.raises(BadInputError, match="pattern 'edge' needs the names of its features, got an int"):
+        glem.fit(few, patterns={"edge": 7})
 
 
 def test_the_design_of_patterns_is_a_sparse_matrix() -> None:

@@ -138,6 +138,14 @@ def test_bad_arguments(othello: Game, tmp_path: Path) -> None:
             read(othello, tmp_path / "absent", skip_bad=True)
 
 
+@pytest.mark.parametrize(("text", "told"), [("", "is empty"), ("\n \n", "holds nothing but blanks")])
+def test_a_file_with_nothing_in_it(othello: Game, tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "notes"
+    path.write_text(text)
+    with pytest.raises(BadInputError, match=f"notes: {told}$"):
+        list(read_records(othello, path))
+
+
 def test_a_file_of_no_known_format(othello: Game, tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_text("Dear diary\n")

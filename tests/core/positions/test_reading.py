@@ -4,6 +4,7 @@ import importlib
 import json
 import zipfile
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, GlemError, PluginError, reading
 from glem.core.files.archives import read_arrays
+from glem.core.files.json_values import read_json
 from glem.core.tasks.journal import Journal
 from glem.core.tournament.tournament import read_games
 from tests.core.files.mutations import announced, archive_of
@@ -25,7 +27,6 @@ from tests.core.files.mutations import announced, archive_of
         (KeyError("a"), r"file: damaged, or no table \(KeyError: 'a'\)"),
         (EOFError(), r"file: damaged, or no table \(EOFError\)"),
         (MemoryError(), "file: not enough memory to read it"),
-        (RecursionError("deep"), r"file: damaged, or no table \(RecursionError: deep\)"),
         (OverflowError("x" * 1000), r"file: damaged, or no table \(OverflowError: x{200}\)"),
         (OSError("page 3\nof 4"), r"file: damaged, or no table \(OSError: page 3\)"),
         (PermissionError(13, "Permission denied"), r"file: cannot be read: Permission denied"),
@@ -43,6 +44,10 @@ def _of_an_older_library() -> None:
     np.no_such_function([])  # type: ignore[attr-defined]
 
 
+def _without_end() -> None:
+    _without_end()
+
+
 def _of_the_compiler() -> None:
     numba.njit(lambda text: text.no_such_method())("text")
 
@@ -55,12 +60,20 @@ def _of_the_compiler() -> None:
         (lambda: no_such_name, NameError),  # type: ignore[name-defined]  # noqa: F821
         (_of_the_compiler, numba.TypingError),
         (lambda: bytes(1 << 62), MemoryError),
+        (lambda: read_json("weights.json", "weights", least=1), TypeError),  # type: ignore[call-arg]
+        (lambda: 1 // len(""), ZeroDivisionError),
+        (_without_end, RecursionError),
     ],
 )
 def test_what_no_data_can_cause_is_no_damage(cause: Callable[[], Any], kind: type[BaseException]) -> None:
     with pytest.raises(kind) as caught, reading("file"):
         cause()
     assert "damaged" not in str(caught.value)
+
+
+def test_what_libraries_divide_by_is_data() -> None:
+    with pytest.raises(BadInputError, match="damaged"), reading("file"):
+        Fraction("1/0")
 
 
 def test_an_interruption_is_no_damage() -> None:
