@@ -127,9 +127,13 @@ def register(game: Game, learning: Learning | None = None) -> None:
 
     Raises
     ------
+    BadInputError
+        What is given is no game.
     PluginError
         A game of that name is installed.
     """
+    if not isinstance(game, Game):
+        raise BadInputError(f"a Game is needed, got {described(game)}; glem.load_game(NAME) gives an installed one")
     sources = () if learning is None else learning.features.sources
     if sources and game.name in game_names() and load_game(game.name) is game:
         given = {source.file for source in sources}

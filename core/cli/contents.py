@@ -58,7 +58,11 @@ class Contents:
     provenance
         Where it came from: names and texts.
     files
-        Names and digests of the files that an evaluation was fitted to, or else of those that its command names.
+        Names and digests of the files that an evaluation was fitted to.
+    read
+        Those of the other files that its command names.
+    version
+        That of the glem that made the file; "" where the file does not say so.
     command
         Words of the command that makes the file again; none where it was made in Python.
     """
@@ -69,6 +73,8 @@ class Contents:
     terms: list[dict[str, Any]] = Factory(list)
     provenance: dict[str, str] = Factory(dict)
     files: list[dict[str, str]] = Factory(list)
+    read: list[dict[str, str]] = Factory(list)
+    version: str = ""
     command: list[str] = Factory(list)
 
     def told(self) -> Iterator[str]:
@@ -78,19 +84,23 @@ class Contents:
             (term["kind"], f"{term['count']:,} with {counted(term['weights'], 'weight')}: {_text(term['names'])}")
             for term in self.terms
         ]
-        files = [(file["name"], file["digest"]) for file in self.files[:_MOST_FILES]]
+        files, read = (
+            [(file["name"], file["digest"]) for file in files[:_MOST_FILES]] for files in (self.files, self.read)
+        )
         for title, rows in (
             ("", [*self.facts.items(), *((name, text.removesuffix(": ")) for name, text in terms)]),
             ("Where it came from", [*self.provenance.items()]),
-            ("Fitted to" if self.terms else "Made from", files),
+            ("Fitted to", files),
+            ("Made from" if not files else "Also read", read),
         ):
             if rows:
                 yield f"\n{title}".removesuffix("\n")
                 yield from (f"  {line}" for line in aligned([(name, _text(value)) for name, value in rows]))
-        if self.files[_MOST_FILES:]:
-            yield f"  and {len(self.files) - _MOST_FILES:,} more files, which --json lists"
+        more = sum(max(0, len(files) - _MOST_FILES) for files in (self.files, self.read))
+        if more:
+            yield f"  and {counted(more, 'more file')}, which --json lists"
         if self.command:
-            yield f"\nMade by\n  {shlex.join(self.command)}"
+            yield f"\nMade with glem {self.version} by\n  {shlex.join(self.command)}"
 
 
 def contents_of_file(path: str, game_name: str | None = None) -> Contents:
@@ -135,8 +145,10 @@ def _with_command(contents: Contents, path: str, made: Any) -> Contents:
     if not made:
         return contents
     with reading(path, contents.kind):
-        files = [{"name": str(name), "digest": str(digest)} for name, digest in made["files"].items()]
-        return evolve(contents, command=command_that_made(path, made), files=contents.files or files)
+        known = {file["digest"] for file in contents.files}
+        named = {str(name): str(digest) for name, digest in made["files"].items()}
+        read = [{"name": name, "digest": digest} for name, digest in named.items() if digest not in known]
+        return evolve(contents, command=command_that_made(path, made), read=read, version=str(made["glem"]))
 
 
 def contents_of_evaluation(evaluation: LinearEvaluation | ResultEvaluation) -> Contents:

@@ -35,8 +35,8 @@ def command(files: options.GameFiles, measures: tuple[str, ...], output: str | N
     Where POSITIONS is a choice set ("glem label --choices"), the first tables have the mean choice error: the score
     of the best move less that of the move that EVALUATION would choose.
 
-    Where the game can say how many moves are left at most, a second table has the measures by their number. Of several
-    evaluations the last tables have the differences to the first, on the same positions.
+    Of several evaluations the last tables have the differences to the first, on the same positions. JSON also has the
+    measures by the number of moves left, where the game can say it.
 
     Settings of a measure follow its name after commas: calibration-error,bins=10; grade,scale=2,drawishness=0.3 or
     grade,calibration=FILE of "glem grade calibrate".

@@ -1,5 +1,6 @@
 """``glem fit``: a command for each fitter, with the options that its class describes."""
 
+import shlex
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ from glem.core.cli.display import add_verbosity, display_progress, print_result,
 from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
 from glem.core.fitting.fitters.by_scores import LeastSquares
-from glem.core.fitting.fitters.fitter import Fitter, fitter_names, is_fitter_name, load_fitter
+from glem.core.fitting.fitters.fitter import Fitter, check_fitter_or_file, fitter_names, is_fitter_name, load_fitter
 from glem.core.tasks.settings import text_of
 
 _LIKELIHOOD = "likelihood"
@@ -30,7 +31,7 @@ class _Fit(options.Command):
         chosen = self.chosen(words)
         if chosen is self:
             return super().make_context(info_name, words, parent, **extra)
-        return chosen.make_context(f"{info_name} {words[0]}", words[1:], parent, **extra)
+        return chosen.make_context(f"{info_name} {shlex.quote(words[0])}", words[1:], parent, **extra)
 
     def chosen(self, words: list[str]) -> click.Command:
         """Make the command of the fitter that the first word names; this one where it names none."""
@@ -38,6 +39,8 @@ class _Fit(options.Command):
             from glem.core.cli.fit_likelihood import command
 
             return command
+        if words:
+            check_fitter_or_file(words[0])
         return _command_of(load_fitter(words[0]), words[0]) if words and is_fitter_name(words[0]) else self
 
 

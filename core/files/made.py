@@ -40,8 +40,8 @@ class Making:
     @cached_property
     def _inputs(self) -> dict[str, str]:
         """Digests of the files that the command line names, as it names them; of very large ones their sizes."""
-        texts = [*self.arguments, *(value for _, values in self.options for value in values)]
-        named = dict.fromkeys(piece for text in texts for piece in (text, *re.split("[,=]", text)))
+        texts = [*self.name, *self.arguments, *(value for _, values in self.options for value in values)]
+        named = dict.fromkeys(piece for text in texts for piece in (text, *re.split("[,=:]", text)))
         found, left = dict[str, str](), _MOST_BYTES
         for name in [*filter(_is_file, named)][:_MOST_FILES]:
             size = Path(name).stat().st_size

@@ -104,15 +104,19 @@ class Evaluated:
         return f"{value:{own}}" + ("" if math.isnan(error) else f" ± {error:{own.lstrip('+')}}")
 
     def tables(self) -> list[Table]:
-        """Make a table for each grouping of each kind of thing that is counted, and of the differences by phase."""
+        """Make a table by phase for each kind of thing that is counted, and of the differences.
+
+        Moves left have too many rows for a page, and most games count their phases by them: they are in the JSON.
+        """
         kinds: dict[str, list[str]] = {}
         for name, measure in self.measures.items():
             kinds.setdefault(measure.counts, []).append(name)
         # Choices first: errors count what all moves of a choice have in common as well.
         order = sorted(kinds, key=lambda kind: kind == Measure.counts)
-        found = [self._table(grouping, kind, kinds[kind]) for kind in order for grouping in self.groupings]
+        phases = self.groupings[0]
+        found = [self._table(phases, kind, kinds[kind]) for kind in order]
         if len(self.evaluations) > 1:
-            found += [self._table(self.groupings[0], kind, kinds[kind], of_differences=True) for kind in order]
+            found += [self._table(phases, kind, kinds[kind], of_differences=True) for kind in order]
         return found
 
     def _table(self, grouping: Grouped, kind: str, names: Sequence[str], *, of_differences: bool = False) -> Table:

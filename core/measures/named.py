@@ -59,6 +59,8 @@ def _made(kind: Any, name: str, settings: Iterable[str] = ()) -> Measure:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in fields:
+            if key in measure_names():
+                raise BadInputError(f"{','.join([name, *settings])!r} names two measures; name each by itself")
             known = ", ".join(f"{one}=" for one in fields) or "none"
             raise BadInputError(f"measure {name} has no setting {key!r}; it has: {known}")
         given[key] = _value(name, key, value, fields[key])

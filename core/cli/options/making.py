@@ -6,6 +6,7 @@ A group is a decorator that adds its options and hands the command one object ma
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -130,7 +131,7 @@ class Command(click.Command):
                 else:
                     repeated = list(value or ()) if parameter.multiple else [value]
                     options += [(name, _texts(each)) for each in repeated]
-        return Making([*before, *" ".join(names).split()], arguments, options)
+        return Making([*before, *shlex.split(" ".join(names))], arguments, options)
 
     def _configured(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put what a settings file says before the words of the command line, but for what these say themselves."""

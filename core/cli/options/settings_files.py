@@ -38,7 +38,9 @@ def settings_of_file(
     """
     found = _read(path)
     if (meant := found.pop(_COMMAND, command)) != command:
-        raise BadInputError(f"{path}: is for `glem {meant}`, this is `glem {command}`")
+        raise BadInputError(
+            f"{path}: is for `glem {meant}`, this is `glem {command}`; call `glem {meant} --config {path}`"
+        )
     arguments = found.pop(_ARGUMENTS, [])
     if not isinstance(arguments, list):
         raise BadInputError(f"{path}: arguments: expected a list, got {arguments!r}")

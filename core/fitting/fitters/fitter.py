@@ -213,6 +213,29 @@ def is_fitter_name(text: str) -> bool:
     return ".py:" in text or text in fitter_names()
 
 
+def check_fitter_or_file(word: str) -> None:
+    """Refuse the first word after ``glem fit`` where it is neither a fitter nor may be a file of positions.
+
+    Raises
+    ------
+    BadInputError
+        It may be a misspelt name, or a file of Python without a class.
+    """
+    suffix = Path(word).suffix
+    if is_fitter_name(word) or word.startswith("-") or (suffix != ".py" and (suffix or Path(word).exists())):
+        return
+    if suffix == ".py":
+        raise BadInputError(f"{word}: name the fitter that is in it, {word}:CLASS")
+    import difflib
+
+    known = fitter_names()
+    near = difflib.get_close_matches(word, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise BadInputError(
+        f"there is no fitter {word!r}, nor such a file{hint} Fitters: {', '.join(known)}, FILE.py:CLASS"
+    )
+
+
 def load_fitter(name: str) -> type[Fitter]:
     """Load the class of a fitter: an installed one, or that of a file of the user's, ``FILE.py:CLASS``.
 

@@ -305,7 +305,16 @@ def test_a_fitter_of_the_users_has_its_own_options(terminal: Terminal, positions
     for words, problem in ((("--penalty", "-1"), "not in the range x>=0"), (("--l2", "1"), "--l2")):
         terminal(*command, *words, status=2)
         assert problem in terminal.error
-    assert "has no 'Lasso'" in terminal.fails("fit", f"{_OWN_FITTERS}:Lasso", positions, "-o", path)
+    for first, told in {
+        f"{_OWN_FITTERS}:Lasso": "has no 'Lasso'",
+        str(_OWN_FITTERS): f"name the fitter that is in it, {_OWN_FITTERS}:CLASS",
+        "least-square": "there is no fitter 'least-square', nor such a file; did you mean 'least-squares'? Fitters: ",
+        "huber": "there is no fitter 'huber', nor such a file. Fitters: fisher, ",
+        "none.parquet": "none.parquet: cannot be read: No such file",
+    }.items():
+        assert told in terminal.fails("fit", first, positions, "-o", path)
+    kept = terminal.json("show", path)
+    assert [Path(file["name"]).name for file in kept["read"]] == [_OWN_FITTERS.name]
 
 
 def test_the_old_names_of_fitters_work_with_a_notice(terminal: Terminal, positions: Path, tmp_path: Path) -> None:

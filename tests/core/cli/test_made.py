@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+import glem
 from glem.core.features.learning import Learning
 from glem.core.files.made import Making
 from glem.core.positions.files import write_positions
 from tests.core.cli.terminal import Terminal
 
+_OWN_FITTERS = Path(__file__).parents[3] / "docs" / "how-to" / "my_fitters.py"
 SETTINGS = """
 command = "fit least-squares"
 arguments = ["games.parquet"]
@@ -37,13 +39,18 @@ def test_a_file_says_which_command_makes_it_again(terminal: Terminal, othello_le
     assert made == (
         "glem fit least-squares games.parquet --baseline mobility --held-out 0 --iterations 2 --output model.npz"
     )
-    assert made in terminal("show", "model.npz")
+    assert f"Made with glem {glem.__version__} by\n  {made}" in terminal("show", "model.npz")
     terminal(*shlex.split(made.replace("model.npz", "again.npz"))[1:])
     assert Path("again.npz").read_bytes() == Path("model.npz").read_bytes()
+    Path("own fitters.py").write_bytes(_OWN_FITTERS.read_bytes())
+    terminal("fit", "own fitters.py:Ridge", "games.parquet", "-o", "ridge.npz")
+    made = "glem fit 'own fitters.py:Ridge' games.parquet --output ridge.npz\n"
+    assert terminal("show", "ridge.npz", "--command") == made
+    assert [file["name"] for file in terminal.json("show", "ridge.npz")["read"]] == ["own fitters.py"]
     terminal("generate", "connect_four", "--games", 3, "--player", "random", "-o", "played", "--seed", 2)
     [games] = Path("played").glob("*.games")
     terminal("positions", games, "-o", "again.parquet")
-    assert terminal.json("show", "again.parquet")["files"][0]["name"] == str(games)
+    assert terminal.json("show", "again.parquet")["read"][0]["name"] == str(games)
     assert terminal("show", "again.parquet", "--command") == f"glem positions {games} --output again.parquet\n"
 
 

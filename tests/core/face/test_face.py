@@ -336,6 +336,9 @@ def test_registered_game_is_found_by_its_name(positions: glem.Positions, monkeyp
     assert len(glem.search(game, evaluation="none", depth=2).lines) == 1
     with pytest.raises(PluginError, match="is installed: choose another name"):
         glem.register(positions.game)
+    name: Any = "connect_four"
+    with pytest.raises(BadInputError, match="a Game is needed, got a str"):
+        glem.register(name)
 
 
 @pytest.fixture(scope="module")

@@ -218,6 +218,7 @@ def test_measures_are_found_by_name_and_refused_in_words(tmp_path: Path, monkeyp
     (tmp_path / "own.py").write_text("def none(judged):\n    return judged.nothing\nclass No: pass\nbroken = 3\n")
     for text, message in {
         "rms": "no measure 'rms'; there are: .*rmse.*FILE.py:NAME",
+        "rmse,mae": "'rmse,mae' names two measures; name each by itself",
         "rmse,x=1": "rmse has no setting 'x'; it has: none",
         "calibration-error,bins=0": "bins is 0, expected a whole number",
         "calibration-error,bins=few": "bins must be a number, got 'few'",
