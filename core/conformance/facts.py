@@ -139,7 +139,7 @@ def game_facts(name: str) -> GameFacts:
     counts = _sequence_counts(game)
     tables = [
         _facts("Rules", _rule_facts(game)),
-        FactTable("Position", ("field", "dtype"), tuple(_fields(game)), frozenset({"field", "dtype"})),
+        FactTable("Position", ("field", "dtype"), tuple(_fields(game)), frozenset({"field", "dtype"}), _layout(game)),
         FactTable("Notation", ("what", "text"), tuple(_notation_facts(game)), frozenset({"text"})),
         FactTable(
             "Perft",
@@ -191,6 +191,13 @@ def _rule_facts(game: Game) -> Iterator[tuple[str, Cell]]:
     )
     yield "interface version", game.interface_version
     yield "rules run", "compiled" if game.rules.plain_reason is None else f"as plain Python: {game.rules.plain_reason}"
+
+
+def _layout(game: Game) -> str:
+    """First paragraph of the docstring of the game's positions; "" where they have none of their own."""
+    kind = game.position_type
+    text = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
+    return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
 
 
 def _fields(game: Game) -> Iterator[tuple[Cell, ...]]:

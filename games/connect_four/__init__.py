@@ -20,7 +20,7 @@ DIRECTIONS = (np.uint64(1), np.uint64(6), np.uint64(7), np.uint64(8))
 
 
 class Position(NamedTuple):
-    """Discs of the side to move and of the opponent, one bit a cell."""
+    """Discs of the side to move and of the opponent, one bit a cell: bit 0 is a1 at the bottom, bit 5 a6, bit 7 b1."""
 
     own: np.uint64
     opponent: np.uint64

@@ -16,7 +16,7 @@ PASS = 64
 
 
 class Position(NamedTuple):
-    """Discs of the side to move and of the opponent, one bit a square."""
+    """Discs of the side to move and of the opponent, one bit a square: bit 0 is a1, bit 7 h1, bit 63 h8."""
 
     own: np.uint64
     opponent: np.uint64

@@ -17,7 +17,7 @@ _LAST_SQUARE = np.uint64(63)
 
 
 class Position(NamedTuple):
-    """Pieces by kind, White's pieces, and what else the future of the game depends on."""
+    """Pieces by kind, White's pieces, and what else the future depends on; bit 0 is a1, bit 7 h1, bit 63 h8."""
 
     pawns: np.uint64
     knights: np.uint64
