@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from attrs import define, evolve, field
 
+from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import (
     ABOVE_0,
     BadInputError,
@@ -33,8 +34,10 @@ from glem.core.game.equal_positions import one_position
 from glem.core.game.game import Game, game_names, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
+from glem.core.labelling.plan import GenerationPlan, LabellingPlan
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.settings import made_of
 
 if TYPE_CHECKING:
     from glem.core.fitting.fitters.fitter import Fit, Fitter
@@ -43,19 +46,15 @@ if TYPE_CHECKING:
     from glem.core.grading.collection import CollectionGrading
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorer import Scorer
-    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.labelling.training_games import Generated
     from glem.core.measures.evaluating import Evaluated
     from glem.core.measures.named import Given
-    from glem.core.positions.selection.reading import FileSummary
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
     from glem.core.tasks.tasks import Workers
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
-    from glem.core.tuning.fitting import TermSettings, TermsFit
-    from glem.core.tuning.option_tuning import OptionsTuning
 
 _SECONDS = 5.0
 _THREADS = os.cpu_count() or 1
@@ -433,9 +432,7 @@ def discover(
         No such setting, too few positions or games, or the folder holds other work.
     """
     from glem.core.discovery.discovery import discover as discovering
-    from glem.core.discovery.plan import DiscoveryPlan
     from glem.core.report.discovered import write_discovery
-    from glem.core.tasks.settings import made_of
 
     plan: DiscoveryPlan = made_of(DiscoveryPlan, settings)
     positions = Positions.of(positions)
@@ -450,49 +447,15 @@ def discover(
 
 
 @_checked
-def search_labelling(
-    by: str = "default,depth=6",
-    *,
-    even_within: float | None = None,
-    sample_by: str | None = None,
-    **more: Any,
-) -> SearchLabelling:
-    """Describe how positions are labelled by search and solver.
-
-    Parameters
-    ----------
-    by
-        Who labels: an evaluation file or ``default``, with ``depth=`` or ``nodes=``, and ``solve=`` moves before the
-        end.
-    even_within
-        Greatest static score of near-even positions; None for 1/16 of the greatest score, or a quarter win.
-    sample_by
-        Player whose searches positions are drawn from; None for who labels.
-    more
-        Other fields of :class:`~glem.core.labelling.by_search.SearchLabelling`: ``children``, ``sampled``, ``even``,
-        ``successors``, ``choices`` and so on.
-
-    Raises
-    ------
-    BadInputError
-        The text describes no player that labels, or a number makes no sense.
-    """
-    from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.players.spec import parse_player
-
-    sampler = None if sample_by is None else parse_player(sample_by)
-    return SearchLabelling(parse_player(by), window=even_within, sample_by=sampler, **more)
-
-
-@_checked
 def label(
     positions: Positions,
-    by: str | SearchLabelling = "default,depth=6",
+    by: str = "default,depth=6",
     *,
     successors: bool = False,
     seed: int = 0,
     workers: int = 1,
     progress: Progress = SILENT,
+    **how: Any,
 ) -> Positions:
     """Label positions by search and solver, as ``glem label`` does.
 
@@ -501,8 +464,8 @@ def label(
     positions
         Positions that are not over, or a table of them; equal ones are labelled once.
     by
-        Who labels, as for :func:`search_labelling`, or what that function gives, in which case the next two do not
-        count.
+        Who labels: an evaluation file or ``default``, with ``depth=`` or ``nodes=``, and ``solve=`` moves before the
+        end.
     successors
         Add the successor by the principal variation, with the negated label.
     seed
@@ -511,17 +474,20 @@ def label(
         Processes.
     progress
         Display.
+    how
+        Other settings of :class:`~glem.core.labelling.plan.LabellingPlan`: ``children``, ``sampled``, ``choices`` and
+        so on.
 
     Raises
     ------
     BadInputError
-        The text describes no player that labels.
+        The text describes no player that labels, or a setting makes no sense.
     """
     from glem.core.labelling.by_search import label_by_search
     from glem.core.tasks.tasks import Workers
 
     positions = Positions.of(positions)
-    settings = search_labelling(by, successors=successors, seed=seed) if isinstance(by, str) else by
+    settings = made_of(LabellingPlan, {"by": by, "successors": successors, **how}).settings(seed)
     with TemporaryDirectory() as work:
         chosen, where = positions.merge_duplicates(), Workers(workers)
         parts = label_by_search(chosen, settings, Path(work), workers=where, progress=progress)
@@ -537,14 +503,11 @@ def generate(
     games: int | None = None,
     positions: int | None = None,
     players: str | Sequence[str] = "default",
-    openings: str = "random:8",
-    exploration: float = 0.0,
     seed: int = 0,
-    games_per_file: int = 200,
-    format: str = "games",  # noqa: A002 # the word of the command line
     workers: int | Workers = 1,
     progress: Progress = SILENT,
     tell: Callable[[str], None] | None = None,
+    **how: Any,
 ) -> Generated:
     """Let players play among themselves, as material to learn from, as ``glem generate`` does.
 
@@ -558,53 +521,36 @@ def generate(
         Exactly one of them: the number of games, or the least number of positions.
     players
         One player who plays both sides, or two; ``depth=4`` where a player names no limit.
-    openings
-        ``random:PLIES``, ``random:LEAST-MOST``, ``all:PLIES``, or a file of openings.
-    exploration
-        Chance of a random move where the player does not know the exact value.
     seed
         Of openings and random moves.
-    games_per_file
-        Games of one file, which is also one task.
-    format
-        Name of the record format: ``games``, ``pgn`` and so on.
     workers
         Processes, or where games are played; they change no result.
     progress
         Display.
     tell
         Called with one sentence where bad openings of a file were left out; None raises instead.
+    how
+        Settings of :class:`~glem.core.labelling.plan.GenerationPlan`: ``openings="random:4-8"``, ``exploration=0.05``,
+        ``games_per_file``, ``format``.
 
     Raises
     ------
     BadInputError
         A bad number, a text that describes no player or opening, or a folder with other games.
     """
-    from glem.core.labelling.training_games import GenerationSettings
     from glem.core.labelling.training_games import generate as play
-    from glem.core.players.spec import parse_player
-    from glem.core.search.results import Limits
     from glem.core.tasks.tasks import Workers
-    from glem.core.tournament.opening_choice import OpeningPlan
 
     check_arguments({"games": games, "positions": positions}, games=(1,), positions=(1,))
-    texts = [players] if isinstance(players, str) else players
-    settings = GenerationSettings(
-        players=tuple(parse_player(text, limits=Limits(depth=4)) for text in texts),
-        openings=OpeningPlan.parse(openings),
-        exploration=exploration,
-        seed=seed,
-        games_per_file=games_per_file,
-        format=format,
-    )
-    where = workers if isinstance(workers, Workers) else Workers(workers)
+    plan: GenerationPlan = made_of(GenerationPlan, how)
+    settings = plan.settings([players] if isinstance(players, str) else players, seed)
     return play(
         load_game(game),
         Path(folder),
         settings,
         games=games,
         positions=positions,
-        workers=where,
+        workers=workers if isinstance(workers, Workers) else Workers(workers),
         progress=progress,
         tell=tell,
     )
@@ -844,248 +790,6 @@ def _rule(select: str | SelectionRule, seed: int) -> SelectionRule:
 
 
 @_checked
-def tune_terms(
-    terms: str | Callable[[Any], Any] | Path_,
-    game: Game | str | None = None,
-    files: Path_ | Sequence[Path_] = (),
-    *,
-    weights: Path_ | Mapping[str, Any] | None = None,
-    settings: TermSettings | None = None,
-    hold: Sequence[str] = (),
-    rule: str | SelectionRule = "every:7",
-    quiet: bool = True,
-    held_out: float = 0.05,
-    seed: int = 0,
-    format: str | None = None,  # noqa: A002 # the word of the command line
-    skip_bad: bool = False,
-    work: Path | None = None,
-    jobs: int = _THREADS,
-    progress: Progress = SILENT,
-) -> TermsFit:
-    """Fit the weights of an engine's own terms to the results of games, as ``glem fit likelihood --terms`` does.
-
-    Parameters
-    ----------
-    terms
-        What gives the coefficients of positions (:func:`~glem.core.tuning.coefficients.blocks_of_positions`), itself or
-        as ``file.py:function``; or a table of them (:func:`~glem.core.tuning.coefficients.blocks_of_table`).
-    game
-        The game or its name; a table needs none.
-    files
-        Games, or positions with results; none for a table.
-    weights
-        What the fit begins with: a file of JSON, or a mapping of the same form; zeros if not given.
-    settings
-        How to fit.
-    hold
-        Names or patterns of terms whose weights stay.
-    rule
-        Positions of each game: ``random``, ``last``, ``all``, ``every:N``, or a rule. Each position counts once.
-    quiet
-        Leave out positions with tactical moves.
-    held_out
-        Share of the games that is not fitted, and tells what was gained.
-    seed
-        Chooses these games, and random positions.
-    format
-        Name of the files' format, if their names and content do not tell.
-    skip_bad
-        Leave bad records out.
-    work
-        Folder where the state of the unfinished fit is kept; the same call continues it, with the same result.
-    jobs
-        Threads; they change no result.
-    progress
-        Display.
-
-    Raises
-    ------
-    BadInputError
-        No such files or function, terms or weights do not fit, no positions, or the folder has another fit.
-    """
-    from glem.core.discovery.game_positions import read_game_positions
-    from glem.core.features.functions import load_function
-    from glem.core.positions.selection.reading import reading_remarks
-    from glem.core.tuning.coefficients import blocks_of_positions, blocks_of_table
-    from glem.core.tuning.fitting import fit_terms
-
-    paths = _paths(files) if files else []
-    summaries: list[FileSummary] = []
-    if not callable(terms) and ":" not in os.fspath(terms):
-        if paths:
-            raise BadInputError(f"{os.fspath(terms)}: a table has the results; name no games beside it")
-        found = [*blocks_of_table(terms, held_out=held_out, seed=seed)]
-    else:
-        if game is None or not paths:
-            raise BadInputError("a function needs positions: name games, or positions with results")
-        function = terms if callable(terms) else load_function(os.fspath(terms))
-        chosen = _rule(rule, seed)
-        parts = read_game_positions(
-            load_game(game),
-            paths,
-            chosen,
-            quiet=quiet,
-            format=format,
-            skip_bad=skip_bad,
-            observe=summaries.append,
-            progress=progress,
-        )
-        name = terms if isinstance(terms, str) else getattr(function, "__name__", "the function")
-        found = [*blocks_of_positions(function, parts, name=name, held_out=held_out, seed=seed)]
-    if not found:
-        raise BadInputError("there is no position")
-    own = found[0][0]
-    start = None
-    if isinstance(weights, Mapping):
-        start = own.weights_of(weights, "the weights")
-    elif weights is not None:
-        start = own.read(weights)[0]
-    fit = fit_terms(
-        own,
-        [block for _, block in found],
-        start,
-        settings,
-        held=own.matching(hold),
-        work=work,
-        jobs=jobs,
-        progress=progress,
-    )
-    return evolve(fit, notes=(*fit.notes, *reading_remarks(summaries)))
-
-
-@_checked
-def tune_options(
-    game: Game | str,
-    player: str,
-    files: Path_ | Sequence[Path_] = (),
-    *,
-    parameters: Sequence[str] = (),
-    parameter_file: Path_ | None = None,
-    output: Path_,
-    iterations: int = 500,
-    batch: int | None = None,
-    rule: str | SelectionRule = "every:7",
-    held_out: float = 0.1,
-    check_positions: int = 2000,
-    adjudicate: int = 0,
-    seed: int = 0,
-    format: str | None = None,  # noqa: A002 # the word of the command line
-    skip_bad: bool = False,
-    workers: Workers | None = None,
-    progress: Progress = SILENT,
-    tell: Callable[[str], None] | None = None,
-    **openings: Any,
-) -> OptionsTuning:
-    """Tune options of an external engine by SPSA, as ``glem tune-options`` does; the same call continues after a kill.
-
-    Parameters
-    ----------
-    game
-        The game or its name.
-    player
-        The engine with its limit: ``uci:./engine,nodes=2000``.
-    files
-        Games, or positions with results: values are compared by how well scores of their positions predict the results.
-        None: values are compared by games of the engine against itself.
-    parameters, parameter_file
-        Lines (:mod:`glem.core.tuning.engine_options`), and a file of such lines.
-    output
-        Folder for the journal, the result and the paths of the values.
-    iterations
-        Of the search; its gains depend on it.
-    batch
-        Comparisons of an iteration; 16 pairs of games or 100 positions if not given.
-    rule
-        Positions of each game: ``random``, ``last``, ``all``, ``every:N``, or a rule.
-    held_out
-        Share of the games that tuning does not see, and that tell what was gained.
-    check_positions
-        Positions of these, at most, drawn at random.
-    adjudicate
-        Moves left from which on a solver ends games; 0 for never.
-    seed
-        Of all that is chance.
-    format
-        Name of the files' format, if their names and content do not tell.
-    skip_bad
-        Leave bad records out.
-    workers
-        Where games are played or positions scored; they change no result.
-    progress
-        Display.
-    tell
-        As of :func:`tournament`.
-    openings
-        Settings of :class:`~glem.core.tournament.opening_settings.OpeningSettings`; each pair of games draws one.
-
-    Raises
-    ------
-    BadInputError
-        No such engine, options, files or openings, or the folder holds other work.
-    """
-    import numpy as np
-
-    from glem.core.discovery.game_positions import read_game_positions
-    from glem.core.players.spec import parse_player
-    from glem.core.positions.selection.reading import reading_remarks
-    from glem.core.report.value_paths import write_value_paths
-    from glem.core.tasks.settings import made_of
-    from glem.core.tasks.tasks import kept_workers
-    from glem.core.tournament.games import Adjudication
-    from glem.core.tournament.opening_settings import OpeningSettings
-    from glem.core.tuning.engine_options import parameters_of, read_lines
-    from glem.core.tuning.option_comparisons import ByGrade, ByMatch
-    from glem.core.tuning.option_tuning import PATHS
-    from glem.core.tuning.option_tuning import tune as tune_by
-    from glem.core.tuning.spsa import Schedule
-
-    owner = load_game(game)
-    paths = _paths(files) if files else []
-    lines = [(line, "--parameter") for line in parameters]
-    spec, chosen = parameters_of(
-        owner, parse_player(player), lines if parameter_file is None else [*lines, *read_lines(parameter_file)]
-    )
-    spec = spec.resolved(owner)
-    opening_settings: OpeningSettings = made_of(OpeningSettings, openings)
-    schedule = Schedule(iterations, batch or (100 if paths else 16), seed)
-    summaries: list[FileSummary] = []
-    outside: Positions | None = None
-    folder = Path(output)
-    with kept_workers(workers) as where:
-        comparing: ByGrade | ByMatch
-        if paths:
-            selection = _rule(rule, seed)
-            parts = [
-                *read_game_positions(
-                    owner,
-                    paths,
-                    selection,
-                    format=format,
-                    skip_bad=skip_bad,
-                    observe=summaries.append,
-                    progress=progress,
-                )
-            ]
-            whole = Positions.concatenate(
-                [evolve(part, label_kind=parts[0].label_kind) for part in parts], renumber=False
-            )
-            mask = whole.held_out_mask(held_out, seed)
-            if mask.all():
-                raise BadInputError(f"all games are held out; take a smaller share than {held_out:g}, or more games")
-            rows = np.flatnonzero(mask)
-            outside = whole.select(np.random.default_rng(seed).permutation(rows)[:check_positions])
-            comparing = ByGrade(owner, spec, chosen, whole.select(~mask), where)
-        else:
-            begun = opening_settings.chosen(owner, seed, tell)
-            comparing = ByMatch(owner, spec, chosen, begun, Adjudication(solve_from=adjudicate), where)
-        found = tune_by(owner, spec, chosen, schedule, comparing, folder, held_out=outside, progress=progress)
-    found = evolve(found, notes=(*found.notes, *reading_remarks(summaries)))
-    found.write(folder)
-    write_value_paths(folder / PATHS, [each.name for each in chosen], found.path, found.values)
-    return found
-
-
-@_checked
 def search(
     game: Game | str,
     position: Any = None,
@@ -1284,7 +988,6 @@ def tournament(
     """
     from glem.core.players.spec import parse_limits, parse_player
     from glem.core.positions.writing import check_format_holds, format_to_write, write_games
-    from glem.core.tasks.settings import made_of
     from glem.core.tournament import tournament as whole
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.opening_settings import JudgedOpenings

@@ -57,25 +57,23 @@ def fit_own(
     """Fit, write and show weights."""
     import numpy as np
 
+    from glem.core.discovery.game_positions import Games
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.run_folder import run_folder
+    from glem.core.tuning.by_terms import tune_terms
     from glem.core.tuning.fitting import TermSettings
     from glem.core.tuning.terms import checked_template
-    from glem.functions import tune_terms
 
     check_outputs(output, folders=[f"{output}.work"])
     checked_template(output, template)
     with run_folder(Path(f"{output}.work"), {"work": "tune --terms"}) as work:
         fit = tune_terms(
             terms,
-            files.game() if files.paths else None,
-            files.paths,
+            Games(files.game(), files.paths, files.format, files.skip_bad) if files.paths else None,
+            SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed),
+            TermSettings(loss=loss, l2=l2, iterations=iterations),
             weights=weights,
-            settings=TermSettings(loss=loss, l2=l2, iterations=iterations),
             hold=held_terms,
-            format=files.format,
-            skip_bad=files.skip_bad,
-            rule=SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed),
             quiet=quiet_positions,
             seed=seed,
             work=work,

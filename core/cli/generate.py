@@ -6,6 +6,8 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell_note
+from glem.core.cli.options.described import described
+from glem.core.labelling.plan import GenerationPlan
 from glem.core.tasks.counts import counted
 
 
@@ -25,28 +27,8 @@ from glem.core.tasks.counts import counted
     metavar="PLAYER",
     help="Who plays, for instance model.npz,depth=4,solve=12; may be given twice. Default: default,depth=4.",
 )
-@options.option(
-    "--openings",
-    default="random:8",
-    metavar="PLAN",
-    help="random:PLIES, random:LEAST-MOST, all:PLIES (every opening of that length), or a file of openings.",
-)
-@options.amount(
-    ("--explore", "exploration"),
-    0.0,
-    "Chance of a random move where the player does not know the exact value.",
-    most=1,
-)
+@described(GenerationPlan)
 @options.seed
-@options.count("--games-per-file", 200, "Each is one task.", most=100_000)
-@options.option(
-    "--write-format",
-    "format",
-    default="games",
-    metavar="NAME",
-    help="Format of the files that are written: pgn, ggf, ...",
-    was=("--format",),
-)
 @options.workers
 @options.own_features
 @options.as_json

@@ -9,21 +9,16 @@ import attrs
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
+from glem.core.labelling.plan import LabellingPlan
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.labelling.by_search import SearchLabelling
     from glem.core.positions.positions import Positions
     from glem.core.tasks.tasks import Workers
-
-
-def _labelling(**values: Any) -> SearchLabelling:
-    from glem.functions import search_labelling
-
-    return search_labelling(**values)
 
 
 @options.command(
@@ -33,46 +28,7 @@ def _labelling(**values: Any) -> SearchLabelling:
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
-@options.group(
-    "labelling",
-    _labelling,
-    options.option(
-        "--by",
-        default="default,depth=6",
-        metavar="PLAYER",
-        help="Who labels: an evaluation file, depth= or nodes=, and solve= moves before the end; or a program that "
-        "scores positions (uci:PROGRAM).",
-    ),
-    options.option("--given/--no-given", default=True, help="Label the positions of the files themselves."),
-    options.flag("--choices", "Label the positions after all moves instead: choices, for glem evaluate."),
-    options.flag(
-        ("--quiet-positions/--any-position", "quiet"),
-        "From positions in check, and those whose best move takes something, play on until neither is so: no static "
-        "evaluation foresees what comes.",
-    ),
-    options.count("--children", 0, "Add the positions after N random moves of each.", least=0, most=1000, metavar="N"),
-    options.count("--child-moves", 1, "Up to so many random moves before each of those.", most=100, metavar="N"),
-    options.count(
-        "--sampled",
-        0,
-        "Add N positions that the search of each position evaluates.",
-        least=0,
-        most=1000,
-        metavar="N",
-    ),
-    options.count("--even", 0, "Add N near-even ones of those.", least=0, most=1000, metavar="N"),
-    options.even_within(
-        "Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default."
-    ),
-    options.option("--sample-by", metavar="PLAYER", help="Whose searches positions are drawn from, if not who labels."),
-    options.flag(
-        "--successors/--no-successors",
-        "Add the successor by the principal variation with the negated label, those by all lines of an engine.",
-        default=True,
-    ),
-    options.flag("--only-successors", "Leave out the labelled positions themselves."),
-    needs=("seed",),
-)
+@described(LabellingPlan)
 @options.plies
 @options.per_game
 @options.merge
@@ -83,12 +39,12 @@ def _labelling(**values: Any) -> SearchLabelling:
 def command(
     files: options.GameFiles,
     output: str,
-    labelling: SearchLabelling,
     plies: tuple[int, int] | None,
     per_game: int | None,
     merge: bool,
     seed: int,
     workers: Workers,
+    **how: Any,
 ) -> None:
     """Label the positions of FILES, game records or Parquet, by search and solver.
 
@@ -104,6 +60,7 @@ def command(
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
+    labelling = LabellingPlan(**how).settings(seed)
     positions = _given_positions(files, plies, per_game, seed)
     counts = SearchCounts()
     with run_folder(work), temporary_folder(output) as folder:

@@ -12,15 +12,15 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result, tell_note
-from glem.core.cli.match import adjudicate
 from glem.core.cli.options.described import described
 from glem.core.cli.outputs import check_outputs
 from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
-from glem.core.tournament.opening_settings import OpeningSettings
+from glem.core.tuning.by_spsa import OptionTuning
 
 if TYPE_CHECKING:
+    from glem.core.tasks.tasks import Workers
     from glem.core.tuning.option_tuning import OptionsTuning
 
 _OF_MATCHES = ("openings", "opening_format", "opening_plies", "opening_count", "adjudicate")
@@ -45,13 +45,7 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
 )
 @options.file(("--parameters", "parameters_file"), "File of such lines.", metavar="FILE")
 @options.output("Folder for the journal, the result and the paths of the values; continued if there.", is_folder=True)
-@options.iterations(500, "; steps shrink towards the last")
-@options.count("--batch", None, "Comparisons of an iteration: 16 pairs of games, or 100 positions, by default.")
-@options.selection("every:7")
-@options.held_out(0.1, ", which tell what was gained")
-@options.count("--check-positions", 2000, "Positions of the held-out games for this, at most.")
-@described(OpeningSettings)
-@adjudicate
+@described(OptionTuning)
 @options.file_format
 @options.skip_bad
 @options.seed
@@ -65,6 +59,9 @@ def command(
     parameters_file: str | None,
     output: str,
     file_format: str | None,
+    skip_bad: bool,
+    seed: int,
+    workers: Workers,
     **how: Any,
 ) -> None:
     """Tune options of PLAYER, an external engine, that only the engine knows.
@@ -76,24 +73,25 @@ def command(
 
     Interrupted or killed, the same command continues, with equal results. They do not depend on the number of workers.
     """
-    from glem.functions import tune_options
+    from glem.core.discovery.game_positions import Games
+    from glem.core.game.game import load_game
+    from glem.core.tuning.engine_options import read_lines
 
     unused, problem = (_OF_MATCHES, "goes with matches, without GAMES") if files else (_OF_GRADES, "goes with GAMES")
     for parameter in options.given_parameters():
         if parameter.name in unused:
             raise BadInputError(f"{parameter.opts[0]} {problem}")
     check_outputs(None if Path(output).is_dir() else output, folders=[output])
-    found = tune_options(
-        game_name,
+    lines = [(line, "--parameter") for line in parameters]
+    found = OptionTuning(**how).tune(
+        Games(load_game(game_name), files, file_format, skip_bad),
         player,
-        files,
-        parameters=parameters,
-        parameter_file=parameters_file,
-        output=output,
-        format=file_format,
+        lines if parameters_file is None else [*lines, *read_lines(parameters_file)],
+        Path(output),
+        seed=seed,
+        workers=workers,
         progress=display_progress(),
         tell=tell_note,
-        **how,
     )
     data = {"output": output, **found.to_json()}
     print_result(data, [*_told(found, by_match=not files), f"wrote {output}"])

@@ -38,79 +38,67 @@ class Games:
     format: str | None = None
     skip_bad: bool = False
 
+    def positions(
+        self,
+        rule: SelectionRule,
+        *,
+        quiet: bool = False,
+        settle: LinearEvaluation | None = None,
+        observe: Callable[[FileSummary], None] | None = None,
+        progress: Progress = SILENT,
+    ) -> Iterator[Positions]:
+        """Read selected positions, part by part; memory holds one part.
 
-def read_game_positions(
-    game: Game,
-    files: Sequence[str | os.PathLike[str]],
-    rule: SelectionRule,
-    *,
-    quiet: bool = False,
-    settle: LinearEvaluation | None = None,
-    format: str | None = None,  # noqa: A002 # the word of the command line
-    skip_bad: bool = False,
-    observe: Callable[[FileSummary], None] | None = None,
-    progress: Progress = SILENT,
-) -> Iterator[Positions]:
-    """Read selected positions of games, part by part; memory holds one part.
+        Records are numbered through the files, and labels are the results, 1, 0 or -1 for the side to move.
 
-    Records are numbered through the files, and labels are the results, 1, 0 or -1 for the side to move.
+        Parameters
+        ----------
+        rule
+            Which positions of each game.
+        quiet
+            Only quiet ones of these (:mod:`glem.core.search.quiet`).
+        settle
+            In place of each of them that to which quiescence with this evaluation leads from it
+            (:mod:`glem.core.search.quiet`).
+        observe
+            Is shown what each file held, after its parts.
+        progress
+            Counts files.
 
-    Parameters
-    ----------
-    game
-        The game.
-    files
-        Positions with results or scores, of which the signs count, or game records.
-    rule
-        Which positions of each game.
-    quiet
-        Only quiet ones of these (:mod:`glem.core.search.quiet`).
-    settle
-        In place of each of them that to which quiescence with this evaluation leads from it
-        (:mod:`glem.core.search.quiet`).
-    format
-        Name of the files' format, if their names and content do not tell.
-    skip_bad
-        Leave bad game records out instead of raising.
-    observe
-        Is shown what each file held, after its parts.
-    progress
-        Counts files.
-
-    Raises
-    ------
-    BadInputError
-        A file cannot be read, positions of several games were merged, or no position is left.
-    """
-    first = count = 0
-    summaries: list[FileSummary] = []
-    with progress("Reading", len(files)) as bar:
-        for file in files:
-            bar.note(Path(file).name)
-            tactical = 0
-            for part in read_selected(game, file, rule, format=format, skip_bad=skip_bad):
-                if isinstance(part, FileSummary):
-                    first += part.games
-                    part.counts.tactical = tactical
-                    summaries.append(part)
-                    if observe is not None:
-                        observe(part)
-                elif len(part):
-                    label, record = part.result.astype(np.float32), part.record + np.int32(first)
-                    found = evolve(part, label=label, record=record, game_key=part.game_key, records=None, extra={})
-                    if quiet:
-                        found = found.select(quiet_positions(game, found.positions))
-                        tactical += len(part) - len(found)
-                    if settle is not None:
-                        found = _settled(found, settle)
-                    if len(found):
-                        count += len(found)
-                        yield found
-            bar.advance()
-    if count == 0:
-        chosen = sum(summary.counts.chosen for summary in summaries)
-        why = f"none of the {chosen:,} selected ones is quiet" if chosen else why_nothing_is_left(summaries)
-        raise BadInputError(f"no position is left: {why}")
+        Raises
+        ------
+        BadInputError
+            A file cannot be read, positions of several games were merged, or no position is left.
+        """
+        first = count = 0
+        summaries: list[FileSummary] = []
+        with progress("Reading", len(self.paths)) as bar:
+            for file in self.paths:
+                bar.note(Path(file).name)
+                tactical = 0
+                for part in read_selected(self.game, file, rule, format=self.format, skip_bad=self.skip_bad):
+                    if isinstance(part, FileSummary):
+                        first += part.games
+                        part.counts.tactical = tactical
+                        summaries.append(part)
+                        if observe is not None:
+                            observe(part)
+                    elif len(part):
+                        label, record = part.result.astype(np.float32), part.record + np.int32(first)
+                        found = evolve(part, label=label, record=record, game_key=part.game_key, records=None, extra={})
+                        if quiet:
+                            found = found.select(quiet_positions(self.game, found.positions))
+                            tactical += len(part) - len(found)
+                        if settle is not None:
+                            found = _settled(found, settle)
+                        if len(found):
+                            count += len(found)
+                            yield found
+                bar.advance()
+        if count == 0:
+            chosen = sum(summary.counts.chosen for summary in summaries)
+            why = f"none of the {chosen:,} selected ones is quiet" if chosen else why_nothing_is_left(summaries)
+            raise BadInputError(f"no position is left: {why}")
 
 
 def _settled(found: Positions, evaluation: LinearEvaluation) -> Positions:

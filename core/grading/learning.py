@@ -23,7 +23,7 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.discovery.game_positions import read_game_positions
+from glem.core.discovery.game_positions import Games
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.named import load_evaluation
@@ -488,9 +488,8 @@ def read_learning_games(
 
     def read(paths: Sequence[str], chosen: SelectionRule, *, observed: bool = True) -> Iterable[Positions]:
         observe = summaries.append if observed else None
-        return read_game_positions(
-            game, paths, chosen, quiet=quiet, skip_bad=skip_bad, observe=observe, progress=progress
-        )
+        games = Games(game, paths, skip_bad=skip_bad)
+        return games.positions(chosen, quiet=quiet, observe=observe, progress=progress)
 
     parts = read(files, rule)
     tuned: NDArray[np.uint64] | None = None

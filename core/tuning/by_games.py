@@ -94,7 +94,7 @@ class Likelihood(Fitter):
             :class:`~glem.core.discovery.game_positions.Games`.
         """
         from glem.core.configurations.configurations import ConfigurationSet
-        from glem.core.discovery.game_positions import Games, read_game_positions
+        from glem.core.discovery.game_positions import Games
         from glem.core.evaluation import named
         from glem.core.evaluation.provenance import FITTED_FILES, fitted_files_text
         from glem.core.files.names import distinct_names
@@ -131,14 +131,10 @@ class Likelihood(Fitter):
         }
         terms = {"patterns": self.patterns, "configurations": str(self.configurations), "linear": self.linear}
         summaries: list[FileSummary] = []
-        positions = read_game_positions(
-            learning.game,
-            data.paths,
+        positions = data.positions(
             rule,
             quiet=self.quiet_positions and not self.settle,
             settle=begin.value if self.settle else None,
-            format=data.format,
-            skip_bad=data.skip_bad,
             observe=summaries.append,
             progress=run.progress,
         )

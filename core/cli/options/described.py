@@ -27,7 +27,7 @@ def _option(name: str, known: Setting, default: Any, text: str) -> Callable[[Any
     if known.words:
         more["type"] = click.Choice(known.words)
     elif isinstance(default, bool):
-        more |= {"is_flag": True, "show_default": default}
+        more |= {"is_flag": True, "show_default": default or "/" in names[0]}
     elif known.least is not None:
         kind: Any = click.IntRange if isinstance(known.least, int) else click.FloatRange
         # The help shows whole bounds without a point.

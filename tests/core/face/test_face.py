@@ -45,7 +45,7 @@ def positions(othello_learning: Learning) -> glem.Positions:
     return sample[:20_000]
 
 
-FUNCTIONS = ["search_labelling", "tune_options", "tune_terms", *glem.__all__]
+FUNCTIONS = glem.__all__
 NUMBERS = ("int", "float", "int | None", "float | None", "int | Workers")
 WORDS = ("drawishness_phases", "hold", "value_phases", "within")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import glem
-from glem.core.discovery.game_positions import read_game_positions
+from glem.core.discovery.game_positions import Games
 from glem.core.errors import BadInputError, GlemWarning
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_evaluation
@@ -42,7 +42,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def games(file: Path) -> list[Positions]:
-    return list(read_game_positions(LEARNING.game, [file], RULE))
+    return list(Games(LEARNING.game, [file]).positions(RULE))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_games_are_told_apart_and_have_the_keys_of_position_files(file: Path, ga
 
 
 def test_two_readings_count_games_on(file: Path) -> None:
-    twice = list(read_game_positions(LEARNING.game, [file, file], RULE))
+    twice = list(Games(LEARNING.game, [file, file]).positions(RULE))
     assert len(np.unique(np.concatenate([part.record for part in twice]))) == 1200
 
 

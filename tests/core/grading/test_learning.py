@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.discovery.game_positions import read_game_positions
+from glem.core.discovery.game_positions import Games
 from glem.core.errors import BadInputError
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.provenance import FITTED_FILES
@@ -43,7 +43,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def games(file: Path) -> Positions:
-    return Positions.concatenate(list(read_game_positions(LEARNING.game, [file], PAPER_RULE)), renumber=False)
+    return Positions.concatenate(list(Games(LEARNING.game, [file]).positions(PAPER_RULE)), renumber=False)
 
 
 def changed(text: str, evaluation: ResultEvaluation) -> ResultEvaluation:
@@ -246,7 +246,7 @@ def test_games_that_tuned_do_not_decide(file: Path, games: Positions) -> None:
     game = LEARNING.game
 
     def parts() -> Any:
-        return read_game_positions(game, [file], PAPER_RULE)
+        return Games(game, [file]).positions(PAPER_RULE)
 
     tuning, deciding = Positions.concatenate(list(parts()), renumber=False).split_by_game(0.3, 5)
     assert not np.isin(deciding.game_key, tuning.game_key).any()

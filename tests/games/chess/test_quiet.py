@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.columns import position_at
-from glem.core.discovery.game_positions import read_game_positions
+from glem.core.discovery.game_positions import Games
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
@@ -85,8 +85,8 @@ def test_a_game_without_tactical_moves_is_quiet_and_stands_still(othello: Game) 
 
 def test_fits_read_quiet_positions_alone(path: Path) -> None:
     path.write_text(_GAME)
-    (everything,) = read_game_positions(CHESS, [path], _EVERYTHING)
-    (quiet,) = read_game_positions(CHESS, [path], _EVERYTHING, quiet=True)
+    (everything,) = Games(CHESS, [path]).positions(_EVERYTHING)
+    (quiet,) = Games(CHESS, [path]).positions(_EVERYTHING, quiet=True)
     # Both pawns can be taken after 1. ... d5, White's after 2. exd5.
     chosen = quiet_positions(CHESS, everything.positions)
     assert len(everything) == 6
@@ -98,10 +98,10 @@ def test_fits_read_quiet_positions_alone(path: Path) -> None:
 
 def test_results_turn_with_the_side_to_move(evaluation: ResultEvaluation, path: Path) -> None:
     path.write_text(_GAME)
-    (found,) = read_game_positions(CHESS, [path], _EVERYTHING, settle=evaluation.value)
+    (found,) = Games(CHESS, [path]).positions(_EVERYTHING, settle=evaluation.value)
     assert len(found) == 6
     assert (found.result == np.where(found.positions.turn == 0, 1, -1)).all()
-    (plain,) = read_game_positions(CHESS, [path], _EVERYTHING)
+    (plain,) = Games(CHESS, [path]).positions(_EVERYTHING)
     assert (found.positions.turn != plain.positions.turn).any()
 
 
