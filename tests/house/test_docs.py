@@ -134,8 +134,9 @@ def test_files_and_names_in_the_page_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_commands_in_the_page_exist(page: Path) -> None:
+def test_commands_in_the_page_exist(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command and option is one that ``glem`` has; the values are the reader's own."""
+    monkeypatch.chdir(ROOT / "docs" / "how-to")  # where the files of examples lie
     context = click.Context(command_group, info_name="glem")
     for words in shell_commands(page):
         arguments = [word for word in words[1:] if word not in {"...", "--help", "--version"}]
