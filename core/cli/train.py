@@ -10,6 +10,8 @@ import click
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
+from glem.core.cli.options.described import described
+from glem.core.labelling.plan import TrainingSettings
 
 if TYPE_CHECKING:
     from glem.core.tasks.tasks import Workers
@@ -23,22 +25,7 @@ if TYPE_CHECKING:
 @options.amount("--hours", None, "Time to train.")
 @options.count("--generations", None, "How many generations there are to be in the folder.")
 @options.option("--games", "files", multiple=True, metavar="FILE", help="Records to begin with; may be repeated.")
-@options.count(
-    "--positions",
-    None,
-    "Positions that the second generation labels; each later one twice as many. 10000 by default, 3000 where the rules "
-    "do not compile.",
-)
-@options.count(
-    "--depth",
-    None,
-    "Plies of the searches that label and of those that play matches. 4 by default, 2 where the rules do not compile.",
-)
-@options.count("--solve", 10, "Moves left from which on positions are solved, where the game can be.", least=0)
-@options.count("--pairs", 200, "Most game pairs of a match.")
-@options.amount("--elo", 20.0, "Elo by which the tests of matches ask whether a generation is stronger.")
-@options.l2(5.0)
-@options.seed
+@described(TrainingSettings)
 @options.workers
 @options.own_features
 @options.as_json
@@ -63,7 +50,7 @@ def command(
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.features.learning import load_learning
     from glem.core.files.atomic import write_text
-    from glem.core.labelling.training import BEST, TrainingSettings, train_generations
+    from glem.core.labelling.training import BEST, train_generations
     from glem.core.positions.reading import read_all_records
     from glem.core.report.pages.training import generation_table, render_training
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from attrs import define
+from attrs import asdict, define, evolve
 
+from glem.core.errors import ABOVE_0
 from glem.core.tasks.settings import setting
 
 if TYPE_CHECKING:
+    from glem.core.game.game import Game
     from glem.core.labelling.by_search import SearchLabelling
     from glem.core.labelling.training_games import GenerationSettings
 
@@ -63,8 +65,6 @@ class LabellingPlan:
 
     def settings(self, seed: int) -> SearchLabelling:
         """Make what :func:`~glem.core.labelling.by_search.label_by_search` takes."""
-        from attrs import asdict
-
         from glem.core.labelling.by_search import SearchLabelling
         from glem.core.players.spec import parse_player
 
@@ -109,4 +109,53 @@ class GenerationPlan:
             seed=seed,
             games_per_file=self.games_per_file,
             format=self.format,
+        )
+
+
+@define(frozen=True, slots=False)
+class TrainingSettings:
+    """How the generations of a training are made.
+
+    Parameters
+    ----------
+    positions
+        Positions that the second generation labels; each later one twice as many. 10000 by default, 3000 where the
+        rules do not compile.
+
+        They are of games. The first generation has five times as many, without searches.
+    depth
+        Plies of the searches that label and of those that play matches. 4 by default, 2 where the rules do not compile.
+    solve
+        Moves left from which on positions are solved, where the game can be.
+    pairs
+        Most game pairs of a match.
+    elo
+        Elo by which the tests of matches ask whether a generation is stronger.
+    l2
+        Penalty on weights, in positions.
+    seed
+        Seed of all that is random.
+    """
+
+    positions: int | None = setting(None, least=1)
+    depth: int | None = setting(None, least=1)
+    solve: int = setting(10, least=0)
+    pairs: int = setting(200, least=1)
+    elo: float = setting(20.0, least=ABOVE_0)
+    l2: float = setting(5.0, least=0.0, most=1e9)
+    seed: int = setting(0, least=0, most=(1 << 32) - 1)
+
+    def resolved(self, game: Game) -> Self:
+        """Set what depends on the game."""
+        from glem.core.labelling.first_games import play_games
+        from glem.core.search.solver import can_solve
+
+        # A first game tells whether the rules compile.
+        play_games(game, positions=1)
+        positions, depth = (3_000, 2) if game.rules.plain_reason is not None else (10_000, 4)
+        return evolve(
+            self,
+            positions=self.positions or positions,
+            depth=self.depth or depth,
+            solve=self.solve if can_solve(game) else 0,
         )

@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import attrs
 import numpy as np
@@ -33,10 +33,10 @@ from glem.core.files.digests import arrays_digest
 from glem.core.files.json_values import instance_of, read_json, real_of, shortened, whole_of
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
-from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.first_games import play_games
+from glem.core.labelling.plan import TrainingSettings
 from glem.core.measures.choices import ChoiceError
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged, judged_by
@@ -49,7 +49,7 @@ from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
 from glem.core.positions.replay import plies_of_games
 from glem.core.search.results import Limits
-from glem.core.search.solver import can_solve, solver_of
+from glem.core.search.solver import solver_of
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
@@ -73,54 +73,6 @@ _RESULTS_PENALTY = 10
 """Times the number of a game's positions, the penalty of fits to results in times that of fits to searches."""
 _CHOICES = 400
 _GROWTH = 2
-
-
-@define(frozen=True)
-class TrainingSettings:
-    """How generations are made.
-
-    Parameters
-    ----------
-    positions
-        Positions of games that the second generation labels; each later one has twice as many as the one before. The
-        first has five times as many, without searches. 10,000 by default, 3,000 where the rules do not compile.
-    depth
-        Plies of the searches that label, and of those that play matches; 4 by default, 2 where rules do not compile.
-    solve
-        Moves left from which on positions are solved, where the game can be.
-    pairs
-        Most game pairs of a match.
-    elo
-        Elo of the match's hypothesis: a generation is so much stronger than the best so far.
-    l2
-        Penalty on squared weights, in positions.
-    seed
-        Of all draws.
-    """
-
-    positions: int | None = None
-    depth: int | None = None
-    solve: int = 10
-    pairs: int = 200
-    elo: float = 20.0
-    l2: float = 5.0
-    seed: int = 0
-
-    def __attrs_post_init__(self) -> None:
-        check_arguments(self, positions=(1,), depth=(1,), pairs=(1,), solve=(0,), seed=(0,))
-        check_arguments(self, elo=(ABOVE_0,), l2=(0.0,))
-
-    def resolved(self, game: Game) -> Self:
-        """Set what depends on the game."""
-        # A first game tells whether the rules compile.
-        play_games(game, positions=1)
-        positions, depth = (3_000, 2) if game.rules.plain_reason is not None else (10_000, 4)
-        return attrs.evolve(
-            self,
-            positions=self.positions or positions,
-            depth=self.depth or depth,
-            solve=self.solve if can_solve(game) else 0,
-        )
 
 
 @define(frozen=True)

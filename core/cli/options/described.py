@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from glem.core.cli.options.making import F, option, together
+from glem.core.errors import ABOVE_0
 from glem.core.tasks.settings import Setting, settings_of, texts_of_settings
 
 
@@ -32,7 +33,7 @@ def _option(name: str, known: Setting, default: Any, text: str) -> Callable[[Any
         kind: Any = click.IntRange if isinstance(known.least, int) else click.FloatRange
         # The help shows whole bounds without a point.
         bounds = (bound if bound is None or bound % 1 else int(bound) for bound in (known.least, known.most))
-        more["type"] = kind(*bounds)
+        more["type"] = click.FloatRange(0, min_open=True) if known.least == ABOVE_0 else kind(*bounds)
     elif known.metavar == "FILE":
         more["type"] = click.Path(dir_okay=False)
     elif isinstance(default, int | float):

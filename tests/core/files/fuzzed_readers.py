@@ -30,7 +30,8 @@ from glem.core.grading.experiments.power import _kept, _record
 from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.learning import Verdict
 from glem.core.labelling import training
-from glem.core.labelling.training import Generation, TrainingSettings
+from glem.core.labelling.plan import TrainingSettings
+from glem.core.labelling.training import Generation
 from glem.core.patterns.pattern_file import read_pattern_file
 from glem.core.positions.files import write_positions
 from glem.core.positions.reading import read_scored_positions

@@ -16,7 +16,8 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.labelling.first_games import play_games
-from glem.core.labelling.training import BEST, Generation, TrainingSettings, train_generations
+from glem.core.labelling.plan import TrainingSettings
+from glem.core.labelling.training import BEST, Generation, train_generations
 from glem.core.positions.files import read_positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.training import render_training
