@@ -80,7 +80,7 @@ class OptionTuning(OpeningSettings):
         parameters
             Lines (:mod:`~glem.core.tuning.engine_options`), and where each stands.
         folder
-            For the journal, the result and the paths of the values.
+            For the journal and the result.
         seed
             Of all that is chance.
         workers
@@ -95,12 +95,11 @@ class OptionTuning(OpeningSettings):
         """
         from glem.core.players.spec import parse_player
         from glem.core.positions.selection.reading import reading_remarks
-        from glem.core.report.value_paths import write_value_paths
         from glem.core.tasks.tasks import kept_workers
         from glem.core.tournament.games import Adjudication
         from glem.core.tuning.engine_options import parameters_of
         from glem.core.tuning.option_comparisons import ByGrade, ByMatch
-        from glem.core.tuning.option_tuning import PATHS, tune
+        from glem.core.tuning.option_tuning import tune
         from glem.core.tuning.spsa import Schedule
 
         game = games.game
@@ -120,7 +119,6 @@ class OptionTuning(OpeningSettings):
             found = tune(game, spec, chosen, schedule, comparing, folder, held_out=outside, progress=progress)
         found = evolve(found, notes=(*found.notes, *reading_remarks(summaries)))
         found.write(folder)
-        write_value_paths(folder / PATHS, [each.name for each in chosen], found.path, found.values)
         return found
 
     def _positions(
