@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,14 @@ def described(given: Any) -> str:
     article = "an" if kind[0] in "aeiouAEIOU" else "a"
     shape = f" of shape {given.shape}" if kind == "ndarray" else ""
     return f"{article} {kind}{shape}"
+
+
+def likely(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Ask whether the nearest of some names was meant, ``did you mean 'x'?``; where none is near, say otherwise."""
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def check_arguments(given: Any, **allowed: tuple[Any, ...]) -> None:

@@ -66,14 +66,7 @@ Evaluation_ = str | os.PathLike[str] | LinearEvaluation | ResultEvaluation
 
 _ALLOWED: dict[str, tuple[Any, ...]] = {
     "adjudicate": (0,),
-    "batch": (1,),
-    "check_positions": (0,),
     "depth": (1,),
-    "even_within": (0.0,),
-    "exploration": (0.0, 1.0),
-    "games_per_file": (1,),
-    "held_out": (0.0, 1.0),
-    "iterations": (1,),
     "jobs": (1,),
     "lines": (1,),
     "nodes": (1,),

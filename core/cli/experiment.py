@@ -228,7 +228,13 @@ def strength(
 @options.held_out(0.2, " for what is told of all three", least=0.01)
 @options.count("--opening-count", 100, "Openings of each pairing, played twice; 0 plays none.", least=0, metavar="N")
 @options.count("--opening-plies", 10, "Their length.", metavar="N")
-@options.even_within("Greatest value of a near-even opening, in log odds.", 0.4)
+@options.amount(
+    "--even-within",
+    0.4,
+    "Greatest value of a near-even opening, in log odds.",
+    metavar="VALUE",
+    was=("--window",),
+)
 @options.count("--judge-depth", 11, "Plies by which LOG judges openings.", metavar="N")
 @options.amount("--game-seconds", 3.0, "What stands for the paper's 30 minutes of a player's game.", least=0.01)
 @options.quiescence

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @options.file("--log", "JSON lines to write; the same command continues there.", path_type=Path)
 @options.output("Evaluation file (.npz) for the last baseline.", required=False)
 @options.quiet_positions(default=False)
-@options.l2(4.0, " where `fit` fits")
+@options.amount("--l2", 4.0, "Penalty on weights where `fit` fits.", most=1e9)
 @options.resamples
 @options.jobs
 @options.own_features

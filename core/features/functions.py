@@ -1,6 +1,5 @@
 """Functions of the user's own, by name: they evaluate positions, or give their coefficients."""
 
-import difflib
 import importlib
 import importlib.util
 import math
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from glem.core.compiling.operations import Operations, bound
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, likely
 from glem.core.features.evaluators import Evaluator, only_phase, start_nothing, update_nothing
 from glem.core.game.game import Game
 
@@ -38,10 +37,8 @@ def load_function(text: str) -> Callable[..., Any]:
     function = getattr(module, function_name, None)
     if not callable(function):
         what = "has no" if function is None else "has something else than a function called"
-        near = difflib.get_close_matches(
-            function_name, [name for name, own in vars(module).items() if callable(own)], 1
-        )
-        hint = f"; did you mean {near[0]!r}?" if function is None and near else ""
+        hint = likely(function_name, (name for name, own in vars(module).items() if callable(own)))
+        hint = f"; {hint}" if function is None and hint else ""
         raise BadInputError(f"{module_name} {what} {function_name!r}{hint}")
     return function  # type: ignore[no-any-return]
 

@@ -3,7 +3,6 @@
 A file is imported once. Evaluation files hold the digest of its text, and only what the user has named is found by it.
 """
 
-import difflib
 import hashlib
 import inspect
 import os
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, likely
 from glem.core.features.features import AtomicFeature, FeatureSource, OwnFeature
 from glem.core.features.functions import failure_of, load_file
 from glem.core.game.families import family_names
@@ -109,8 +108,7 @@ def load_features(path: str | os.PathLike[str]) -> FeatureSource:
         for own in known.features:
             names = (*game_names(), *family_names())
             if own.game.partition(":")[0] not in names:
-                near = difflib.get_close_matches(own.game, names, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+                hint = likely(own.game, names, f"there are: {', '.join(names)}")
                 raise BadInputError(
                     f"{file}: feature {own.feature.name!r} is of {own.game!r}, no installed game; {hint}"
                 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from attrs import evolve
 
@@ -20,7 +19,7 @@ from glem.core.tuning.fitting import TermSettings, TermsFit, fit_terms
 
 
 def tune_terms(
-    terms: str | Callable[[Any], Any],
+    terms: str,
     games: Games | None,
     rule: SelectionRule,
     settings: TermSettings | None = None,
@@ -39,8 +38,8 @@ def tune_terms(
     Parameters
     ----------
     terms
-        What gives the coefficients of positions (:func:`~glem.core.tuning.coefficients.blocks_of_positions`), itself or
-        as ``file.py:function``; or a table of them (:func:`~glem.core.tuning.coefficients.blocks_of_table`).
+        What gives the coefficients of positions (:func:`~glem.core.tuning.coefficients.blocks_of_positions`), as
+        ``file.py:function``; or a table of them (:func:`~glem.core.tuning.coefficients.blocks_of_table`).
     games
         Games, or positions with results; None for a table.
     rule
@@ -68,7 +67,7 @@ def tune_terms(
         No such files or function, terms or weights do not fit, no positions, or the folder has another fit.
     """
     summaries: list[FileSummary] = []
-    if isinstance(terms, str) and ":" not in terms:
+    if ":" not in terms:
         if games is not None:
             raise BadInputError(f"{terms}: a table has the results; name no games beside it")
         found = [*blocks_of_table(terms, held_out=held_out, seed=seed)]
@@ -76,9 +75,7 @@ def tune_terms(
         if games is None:
             raise BadInputError("a function needs positions: name games, or positions with results")
         parts = games.positions(rule, quiet=quiet, observe=summaries.append, progress=progress)
-        function = load_function(terms) if isinstance(terms, str) else terms
-        name = terms if isinstance(terms, str) else getattr(terms, "__name__", "the function")
-        found = [*blocks_of_positions(function, parts, name=name, held_out=held_out, seed=seed)]
+        found = [*blocks_of_positions(load_function(terms), parts, name=terms, held_out=held_out, seed=seed)]
     if not found:
         raise BadInputError("there is no position")
     own = found[0][0]

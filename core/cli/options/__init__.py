@@ -279,11 +279,6 @@ def quiet_positions(*, default: bool) -> Callable[[F], F]:
     return flag(("--quiet-positions/--any-position", "quiet"), text, default=default, was=("--quiet",))
 
 
-def even_within(text: str, default: float | None = None) -> Callable[[F], F]:
-    """Add ``--even-within``: up to which value a position is near even; the text says what follows from it."""
-    return amount("--even-within", default, text, metavar="VALUE", was=("--window",))
-
-
 LIMITS = {
     "depth": count("--depth", None, "Search this many plies deep at most."),
     "nodes": count("--nodes", None, "Visit this many positions at most."),
@@ -381,16 +376,6 @@ smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases
 def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
     """Add ``--patterns``, with words on what is used without it."""
     return option("--patterns", metavar="NAME|FILE", help=f"Pattern set, or a file of `name: a1 b1 ...` lines{more}.")
-
-
-def iterations(default: int | None, more: str = "") -> Callable[[F], F]:
-    """Add ``--iterations``."""
-    return count("--iterations", default, f"Most iterations{more}.")
-
-
-def l2(default: float = 25.0, unit: str = ", in positions") -> Callable[[F], F]:
-    """Add ``--l2``, the penalty on squared weights, or on what they differ from a prior's."""
-    return amount("--l2", default, f"Penalty on weights{unit}.", most=1e9)
 
 
 prior = option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import define, field
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, likely
 from glem.core.game.registry import load_plugin, plugin_names
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.settings import made_of
@@ -226,14 +226,10 @@ def check_fitter_or_file(word: str) -> None:
         return
     if suffix == ".py":
         raise BadInputError(f"{word}: name the fitter that is in it, {word}:CLASS")
-    import difflib
-
     known = fitter_names()
-    near = difflib.get_close_matches(word, known, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    raise BadInputError(
-        f"there is no fitter {word!r}, nor such a file{hint} Fitters: {', '.join(known)}, FILE.py:CLASS"
-    )
+    hint = likely(word, known)
+    every = ", ".join([*known, "FILE.py:CLASS"])
+    raise BadInputError(f"there is no fitter {word!r}, nor such a file{f'; {hint}' if hint else '.'} Fitters: {every}")
 
 
 def load_fitter(name: str) -> type[Fitter]:
