@@ -44,7 +44,7 @@ _TASKS = {
         "grade": "Grade evaluations by how well they predict the results of games; calibrate them.",
         "improve": "Try changes to an evaluation, one after the other, by grading on games.",
         "style": "Learn players' styles from their games, compare them, say who played.",
-        "experiment": "Repeat the papers' experiments: on grades, discriminants and styles.",
+        "experiment": "Repeat the experiment with players' styles.",
     },
     "Add a game": {
         "games": "List the installed games; begin one of your own.",
@@ -83,6 +83,9 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("tune",): ("fit", "likelihood"),
 }
 """First words of command lines that were, and those that do the same now; the old work for one version."""
+
+_SCRIPTS = {"power", "players", "strength", "discriminants"}
+"""What `glem experiment` had, and what are scripts of docs/experiments now; the error goes in the next version."""
 
 _ALSO = "See also: "
 
@@ -126,6 +129,10 @@ class _Commands(click.Group):
             if not {"-q", "--quiet"} & set(args):
                 now = " ".join(RENAMED_COMMANDS[tuple(was.split())])
                 tell(f"glem: notice: `glem {was}` is called `glem {now}` now")
+        if words[:1] == ["experiment"] and not _SCRIPTS.isdisjoint(words[1:2]):
+            raise BadInputError(
+                f"`glem experiment {words[1]}` is a script of glem's sources now: python docs/experiments/{words[1]}.py"
+            )
         two = " ".join(words[:2])
         if two in _SEE_ALSO:
             return two, self.get_command(ctx, two), words[2:]

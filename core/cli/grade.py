@@ -52,7 +52,7 @@ _MOST_ROWS = 12
     "on other games than are graded; or own: the evaluation's, fitted if it has none. Once for all, or once for each.",
 )
 @options.seed
-@options.selection()
+@options.selection
 @options.tuning(
     "Games that a drawishness from features is fitted to; may be repeated. By default each fifth of the graded games "
     "has one fitted to the others."

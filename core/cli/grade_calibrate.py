@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     help="Drawishness as given, and whose log odds Ban's model keeps: a number, fit (one for all positions), or own.",
 )
 @options.seed
-@options.selection()
+@options.selection
 @options.confidence
 @options.resamples
 @options.file("--code", "Write as[] and bs[] of WDL_model as C++.", metavar="FILE")

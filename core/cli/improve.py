@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 )
 @options.file("--changes", "File of changes to try, one candidate a line.")
 @options.seed
-@options.selection()
+@options.selection
 @options.tuning("Games that candidates were or will be fitted to; may be repeated. They must not decide.")
 @options.held_out(None, ", chosen by the seed: they decide, and the others are tuned to", most=1, was=("--split",))
 @options.flag("--leave-out-tuned", "Leave tuning games out of those that decide; else an error.")

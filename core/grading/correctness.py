@@ -130,18 +130,12 @@ def checked_games(game: NDArray[Any] | None, count: int) -> NDArray[np.int64]:
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
-def mean_by_game(
-    values: Floats, game: NDArray[np.int64], weights: NDArray[Any] | None = None
-) -> tuple[float, float, int]:
-    """Mean of values [N], its standard error by game (nan with fewer than two), and the number of games.
-
-    A value counts ``weights`` times, once if they are not given.
-    """
+def mean_by_game(values: Floats, game: NDArray[np.int64]) -> tuple[float, float, int]:
+    """Mean of values [N], its standard error by game (nan with fewer than two), and the number of games."""
     # Counted from the first value, so that equal values have exactly no error.
     origin = values[0]
     apart = values - origin
-    counts = np.bincount(game) if weights is None else np.bincount(game, weights)
-    sums = np.bincount(game, apart if weights is None else apart * weights)
+    counts, sums = np.bincount(game), np.bincount(game, apart)
     present = counts > 0
     offset, error = mean_of_games(sums[present], counts[present])
     return float(origin) + offset, error, int(present.sum())

@@ -208,21 +208,6 @@ def calibration_chart(calibration: Calibration, key: str) -> Element:
     return chart(key, 330, 300, draw, f"Scatter chart: predicted and observed values, {calibration.model}")
 
 
-def density_chart(key: str, name: str, edges: Sequence[float], lost: Sequence[float], won: Sequence[float]) -> Element:
-    """Draw how often lost and won positions have which values; ``edges`` are those of the bins."""
-
-    def draw(figure: Figure, _: int) -> Sequence[Spot]:
-        axes = figure.subplots()
-        axes.stairs(lost, edges, color=STAND_IN["quiet"], linestyle=(0, (4, 2)), linewidth=1.3)
-        axes.stairs(won, edges, color=STAND_IN["series-1"], linewidth=1.6)
-        axes.set_ylim(bottom=0)
-        axes.locator_params(nbins=5)
-        axes.set_xlabel(_label(name))
-        return []
-
-    return chart(key, 330, 180, draw, f"Densities of {name} in lost and in won positions")
-
-
 class Curve(NamedTuple):
     """A function of one number, drawn as a line, with a band of its error and with what was observed.
 
@@ -283,65 +268,37 @@ class Point(NamedTuple):
 
 
 def point_chart(
-    key: str,
-    curves: Mapping[str, Sequence[Point]],
-    lines: Mapping[str, tuple[float, float]],
-    label: str,
-    description: str,
-    *,
-    doublings: bool = False,
-    quantity: str = "grade",
+    key: str, points: Sequence[Point], label: str, description: str, *, quantity: str = "grade"
 ) -> list[Element]:
-    """Draw grades over something with their intervals and straight lines.
+    """Draw points over something with their intervals.
 
     Parameters
     ----------
     key
         Of the chart, unique on its page.
-    curves
-        Name of an evaluation to its points, by rising place.
-    lines
-        Name to slope and intercept of a line.
+    points
+        By rising place.
     label
         What the places are, for the axis.
     description
         Of the whole chart, for those who do not see it.
-    doublings
-        Whether the axis, and the places of the lines, go by the logarithm to base 2.
     quantity
         What stands in the place of the grades.
     """
 
     def draw(figure: Figure, _: int) -> Sequence[Spot]:
-        from matplotlib.ticker import EngFormatter, NullLocator
-
         axes = figure.subplots()
-        for name, style in styles_of(curves).items():
-            places, grades, lows, highs = list(zip(*curves[name], strict=True))[1:]
-            colour = STAND_IN[style.role]
-            axes.vlines(places, lows, highs, color=colour, linewidth=1.0, alpha=0.5)
-            axes.plot(
-                places, grades, color=colour, linestyle="None", marker=style.marker, markersize=5.5, clip_on=False
-            )
-            if name in lines:
-                slope, intercept = lines[name]
-                ends = [min(places), max(places)]
-                heights = [intercept + slope * (math.log2(end) if doublings else end) for end in ends]
-                axes.plot(ends, heights, color=colour, linewidth=1.2)
+        places, grades, lows, highs = list(zip(*points, strict=True))[1:]
+        axes.vlines(places, lows, highs, color=STAND_IN["series-1"], linewidth=1.0, alpha=0.5)
+        axes.plot(
+            places, grades, color=STAND_IN["series-1"], linestyle="None", marker="o", markersize=5.5, clip_on=False
+        )
         axes.set_ylabel(quantity)
         axes.locator_params(axis="y", nbins=6)
-        if doublings:
-            axes.set_xscale("log", base=10)
-            # matplotlib writes powers of ten in a mark-up that an SVG does not know.
-            axes.set_xticks(sorted({point.place for points in curves.values() for point in points}))
-            axes.xaxis.set_minor_locator(NullLocator())
-            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        elif all(float(point.place).is_integer() for points in curves.values() for point in points):
-            axes.locator_params(axis="x", integer=True)
+        axes.locator_params(axis="x", integer=True)
         axes.set_xlabel(_label(label))
         return [
             Spot(axes, point.place, point.grade, f"{point.name}: {_told(point.grade, point.low, point.high)}")
-            for points in curves.values()
             for point in points
         ]
 

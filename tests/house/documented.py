@@ -103,7 +103,8 @@ def _value(number: str) -> float:
 
 
 def _folder(path: Path) -> None:
-    """Put the collections where the commands look for them."""
+    """Put the collections, and the scripts of docs/experiments, where the commands look for them."""
+    (path / "docs").symlink_to(ROOT / "docs")
     for name, inner in FOLDERS.items():
         (path / name).symlink_to(DATA / inner)
     for inner in BESIDE:

@@ -4,7 +4,6 @@ Nothing is lost or done twice, and nothing lies about that an undisturbed run do
 """
 
 import contextlib
-import json
 import math
 import random
 import shlex
@@ -18,11 +17,8 @@ import attrs
 import numpy as np
 import pytest
 
-from glem.core.game.game import load_game
 from glem.core.positions.files import write_positions
 from glem.core.positions.writing import write_games
-from glem.functions import positions_of_games
-from tests.core.grading.experiments.test_strength import games_of_known_players
 from tests.core.grading.random_games import random_pgn
 from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
@@ -61,12 +57,6 @@ COMMANDS = {
     "tournament": f"match {_LABELLER},depth=2,name=a {_LABELLER},depth=1,name=b {_LABELLER},nodes=300,name=c "
     "--opening-count 6 --workers 2 -o t.jsonl --json",
     "generate": f"generate othello --games 40 --games-per-file 4 --player {_LABELLER},depth=3 --workers 2 -o games",
-    "discriminants": "experiment discriminants {data}/results.parquet -o study --held-out 0.3 --opening-count 0 "
-    "--report d.html --json",
-    "strength": "experiment strength chess {data}/players.pgn --ratings {data}/ratings.json --evaluation name=a,"
-    "evaluation=material --evaluation name=b,evaluation=none --evaluation name=c,evaluation=default --report s.html "
-    "--json",
-    "players": "experiment players chess {data}/players.pgn --fewest 50 --skip-moves 2 --report p.html --json",
     "experiment styles": f"experiment styles {{data}}/small.pgn --of-player Taker --of-player Pusher {_FEW} "
     "--plies 2-69 --training-games 30 --repetitions 8 --controls 2 --workers 2 -o two --report t.html --json",
     "experiment styles of many": "experiment styles {data}/small.pgn --of-player Taker --of-player Pusher "
@@ -110,12 +100,6 @@ def data(mobility: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (data / "changes.txt").write_text(f"{scales}\n")
     (data / "engine.py").write_text(_ENGINE)
     (data / "games.pgn").write_text("".join(map(random_pgn, range(24))))
-    connect_four = load_game("connect_four")
-    records = random_games(connect_four, 800, 3, choices=7)
-    records = attrs.evolve(records, theoretical_score=np.full(len(records), np.nan, np.float32))
-    write_positions(data / "results.parquet", positions_of_games(connect_four, records))
-    (data / "players.pgn").write_text(games_of_known_players(360))
-    (data / "ratings.json").write_text(json.dumps({"ratings": [{"name": name, "elo": ord(name)} for name in "abc"]}))
     small = write_small_games(data / "small.pgn")
     third = "".join(small_game("Third, Tim", DRIFTER, seed) for seed in range(900, 930))
     small.write_text(small.read_text() + third)

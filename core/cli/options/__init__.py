@@ -249,28 +249,26 @@ def files(
     return group("files", make, words, *settings)
 
 
-def _rule(*, select: str = "random", skip_moves: int, skip_end: float, seed: int) -> SelectionRule:
+def _rule(*, select: str, skip_moves: int, skip_end: float, seed: int) -> SelectionRule:
     from glem.core.positions.selection.selection import SelectionRule
 
     return SelectionRule.parse(select, skip_moves=skip_moves, skip_end=skip_end, seed=seed)
 
 
-def selection(default: str | None = "random") -> Callable[[F], F]:
-    """Add ``--select``, ``--skip-moves`` and ``--skip-end``; the command gets a SelectionRule as ``rule``.
-
-    The command has ``--seed`` too. Without a default there is no ``--select``: one position of each game is drawn.
-    """
-    select = option(
+selection = group(
+    "rule",
+    _rule,
+    option(
         "--select",
-        default=default,
+        default="random",
         metavar="RULE",
         help="Positions of each game: random (one), last (one), all, or every:N.",
-    )
-    skips = (
-        count("--skip-moves", 10, "Leave out the first moves of each side.", least=0),
-        amount("--skip-end", 0.1, "Leave out this share of each game, at its end.", most=0.99),
-    )
-    return group("rule", _rule, *(() if default is None else (select,)), *skips, needs=("seed",))
+    ),
+    count("--skip-moves", 10, "Leave out the first moves of each side.", least=0),
+    amount("--skip-end", 0.1, "Leave out this share of each game, at its end.", most=0.99),
+    needs=("seed",),
+)
+"""Options that say which positions are graded; the command, which has ``--seed`` too, gets them as ``rule``."""
 
 
 def quiet_positions(*, default: bool) -> Callable[[F], F]:
@@ -368,16 +366,6 @@ workers = group(
 
 
 configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
-baseline = option("--baseline", metavar="NAME", help="Of the linear features only those of this baseline of the game.")
-linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
-smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases.", most=1)
-
-
-def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
-    """Add ``--patterns``, with words on what is used without it."""
-    return option("--patterns", metavar="NAME|FILE", help=f"Pattern set, or a file of `name: a1 b1 ...` lines{more}.")
-
-
 prior = option(
     "--prior",
     metavar="EVALUATION",

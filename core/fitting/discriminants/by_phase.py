@@ -7,7 +7,7 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,6 @@ METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
     "quadratic": fit_quadratic,
 }
 """What fits a phase, by the name of the fitter."""
-
-WARNINGS = "warnings"
-"""Name under which the provenance of an evaluation keeps what was left out or corrected."""
 
 TABLE_SHARE = 0.5
 """Share of the games that tables are estimated on; the discriminants are fitted to the others."""
@@ -116,7 +113,7 @@ def parts_of(positions: Positions | Parts) -> Parts:
     return (lambda: [positions]) if isinstance(positions, Positions) else positions
 
 
-def select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
+def _select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
     """Take of each part the positions for which a function of it is true."""
     return lambda: (part.select(chosen(part)) for part in parts())
 
@@ -242,89 +239,9 @@ class TermRows:
                     task.advance(len(order))
         return cls(terms, values, won, trials, game, starts)
 
-    def part(self, phase: int) -> slice:
-        """Rows of a phase."""
-        return slice(int(self.starts[phase]), int(self.starts[phase + 1]))
-
-    def phases(self) -> Iterator[tuple[int, slice]]:
-        """Each phase and its rows."""
-        for phase in range(len(self.starts) - 1):
-            yield phase, self.part(phase)
-
     def near(self, phase: int) -> slice:
         """Rows of a phase and of its neighbours."""
         return slice(int(self.starts[max(phase - 1, 0)]), int(self.starts[min(phase + 2, len(self.starts) - 1)]))
-
-
-def fit_rows(
-    rows: TermRows,
-    method: str = "logistic",
-    *,
-    provenance: Mapping[str, str] | None = None,
-    progress: Progress = SILENT,
-) -> PhaseDiscriminants:
-    """Fit a discriminant to each phase; arguments and errors are those of :func:`fit_phases_by_result`."""
-    check_arguments({"method": method}, method=tuple(METHODS))
-    terms, names = rows.terms, rows.terms.terms
-    phases = terms.learning.phases
-    count, width = len(phases), len(names)
-    constants, slopes, squares = np.zeros(count), np.zeros((count, width)), np.zeros((count, width, width))
-    errors = np.full((count, width + 1), np.nan)
-    models: list[LinearModel | QuadraticModel | None] = [None] * count
-    warnings: list[str] = []
-    if (rows.trials > 1).any():
-        warnings.append("merged positions have mean results, of which only the sign counts: make them without --merge")
-    with progress(f"fitting phases, {method}", count) as task:
-        for number, name in enumerate(phases.names):
-            part = rows.near(number)
-            columns: dict[str, Any] = {"trials": rows.trials[part], "game": rows.game[part]}
-            try:
-                fitted = fit_with_remedies(METHODS[method], rows.values[part], rows.won[part], names, **columns)
-            except BadInputError as error:
-                warnings.append(f"{name} takes the weights of the nearest phase: {error}")
-            else:
-                model, kept, notes = fitted
-                models[number] = model
-                warnings.extend(f"{name}: {note}" for note in notes)
-                if isinstance(model, LinearModel):
-                    slopes[number, kept], constants[number] = model.weights[:-1], model.weights[-1]
-                    errors[number, [*kept, -1]] = model.errors()
-                else:
-                    own, slopes[number, kept], constants[number] = model.polynomial()
-                    squares[number][np.ix_(kept, kept)] = own
-            task.advance()
-    fitted_phases = [number for number, model in enumerate(models) if model is not None]
-    if not fitted_phases:
-        raise BadInputError(f"no phase could be fitted; {warnings[0] if warnings else 'there are no positions'}")
-    nearest = [min(fitted_phases, key=lambda number: (abs(number - own), -number)) for own in range(count)]
-    common: dict[str, Any] = {
-        "learning": terms.learning,
-        "bias": constants[nearest].astype(np.float32),
-        "link": LOGISTIC,
-        "patterns": terms.patterns,
-        "linear": terms.linear,
-        "provenance": {**(provenance or {}), **({WARNINGS: "\n".join(warnings)} if warnings else {})},
-    }
-    slopes = slopes[nearest]
-    if METHODS[method] is fit_quadratic:
-        evaluation: LinearEvaluation = QuadraticEvaluation(
-            **common,
-            pattern_weights=terms.pattern_weights,
-            linear_weights=terms.linear_weights,
-            slopes=slopes.astype(np.float32),
-            squares=squares[nearest].astype(np.float32),
-        )
-    else:
-        sizes: Any = () if terms.patterns is None else terms.patterns.weight_sizes
-        by_pattern = np.repeat(slopes[:, : len(sizes)], sizes, axis=1)
-        coefficients = np.stack([np.column_stack([slopes, constants[nearest]]), errors]).astype(np.float32)
-        evaluation = LinearEvaluation(
-            **common,
-            pattern_weights=(terms.pattern_weights * by_pattern).astype(np.float32),
-            linear_weights=slopes[:, len(sizes) :].astype(np.float32),
-            coefficients=coefficients,
-        )
-    return PhaseDiscriminants(evaluation, tuple(models), tuple(warnings))
 
 
 def fit_phases_by_result(
@@ -366,26 +283,76 @@ def fit_phases_by_result(
         No terms or positions, or no phase that could be fitted.
     """
     check_arguments({"method": method, "seed": seed}, method=tuple(METHODS), seed=(0,))
-    rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
-    return fit_rows(rows, method, provenance=provenance, progress=progress)
-
-
-def rows_to_fit(
-    parts: Parts,
-    learning: Learning,
-    names: tuple[str, ...],
-    patterns: PatternSet | None,
-    *,
-    seed: int = 0,
-    progress: Progress = SILENT,
-) -> TermRows:
-    """Make the rows that discriminants are fitted to; arguments are those of :func:`fit_phases_by_result`."""
     if not names and not patterns:
         raise BadInputError("discriminants combine linear features and patterns, and there are none")
     mine = parts
     if patterns is not None:
         # Not the seed by which games are held out before: of these, another share would be taken.
         own = seed ^ _TABLE_SEED
-        mine = select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
-        parts = select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
-    return TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)
+        mine = _select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
+        parts = _select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
+    rows = TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)
+    return _fit_rows(rows, method, provenance or {}, progress)
+
+
+def _fit_rows(rows: TermRows, method: str, provenance: Mapping[str, str], progress: Progress) -> PhaseDiscriminants:
+    terms, names = rows.terms, rows.terms.terms
+    phases = terms.learning.phases
+    count, width = len(phases), len(names)
+    constants, slopes, squares = np.zeros(count), np.zeros((count, width)), np.zeros((count, width, width))
+    errors = np.full((count, width + 1), np.nan)
+    models: list[LinearModel | QuadraticModel | None] = [None] * count
+    warnings: list[str] = []
+    if (rows.trials > 1).any():
+        warnings.append("merged positions have mean results, of which only the sign counts: make them without --merge")
+    with progress(f"fitting phases, {method}", count) as task:
+        for number, name in enumerate(phases.names):
+            part = rows.near(number)
+            columns: dict[str, Any] = {"trials": rows.trials[part], "game": rows.game[part]}
+            try:
+                fitted = fit_with_remedies(METHODS[method], rows.values[part], rows.won[part], names, **columns)
+            except BadInputError as error:
+                warnings.append(f"{name} takes the weights of the nearest phase: {error}")
+            else:
+                model, kept, notes = fitted
+                models[number] = model
+                warnings.extend(f"{name}: {note}" for note in notes)
+                if isinstance(model, LinearModel):
+                    slopes[number, kept], constants[number] = model.weights[:-1], model.weights[-1]
+                    errors[number, [*kept, -1]] = model.errors()
+                else:
+                    own, slopes[number, kept], constants[number] = model.polynomial()
+                    squares[number][np.ix_(kept, kept)] = own
+            task.advance()
+    fitted_phases = [number for number, model in enumerate(models) if model is not None]
+    if not fitted_phases:
+        raise BadInputError(f"no phase could be fitted; {warnings[0] if warnings else 'there are no positions'}")
+    nearest = [min(fitted_phases, key=lambda number: (abs(number - own), -number)) for own in range(count)]
+    common: dict[str, Any] = {
+        "learning": terms.learning,
+        "bias": constants[nearest].astype(np.float32),
+        "link": LOGISTIC,
+        "patterns": terms.patterns,
+        "linear": terms.linear,
+        "provenance": {**provenance, **({"warnings": "\n".join(warnings)} if warnings else {})},
+    }
+    slopes = slopes[nearest]
+    if METHODS[method] is fit_quadratic:
+        evaluation: LinearEvaluation = QuadraticEvaluation(
+            **common,
+            pattern_weights=terms.pattern_weights,
+            linear_weights=terms.linear_weights,
+            slopes=slopes.astype(np.float32),
+            squares=squares[nearest].astype(np.float32),
+        )
+    else:
+        sizes: Any = () if terms.patterns is None else terms.patterns.weight_sizes
+        by_pattern = np.repeat(slopes[:, : len(sizes)], sizes, axis=1)
+        coefficients = np.stack([np.column_stack([slopes, constants[nearest]]), errors]).astype(np.float32)
+        evaluation = LinearEvaluation(
+            **common,
+            pattern_weights=(terms.pattern_weights * by_pattern).astype(np.float32),
+            linear_weights=slopes[:, len(sizes) :].astype(np.float32),
+            coefficients=coefficients,
+        )
+    return PhaseDiscriminants(evaluation, tuple(models), tuple(warnings))

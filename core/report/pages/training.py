@@ -104,5 +104,5 @@ def _picture(key: str, quantity: str, points: list[Point]) -> Element | None:
     if len({point.grade for point in points}) < 2:
         return None
     described = f"Chart: {quantity} of {counted(len(points), 'generation')}"
-    chart = point_chart(key, {"generations": points}, {}, "generation", described, quantity=quantity)
+    chart = point_chart(key, points, "generation", described, quantity=quantity)
     return section(key, f"{quantity[0].upper()}{quantity[1:]} by generation", element("figure", *chart))

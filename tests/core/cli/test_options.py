@@ -36,8 +36,6 @@ DIFFERENT = {
     "--minimum-matches": "of configurations that are mined, of contents of a pattern",
     "--phases": "which of them, or how many",
     "--plies": "which are taken, or searched again",
-    "--opening-count": "the experiment with discriminants has the paper's",
-    "--opening-plies": "the same",
     "--features": "a file of them, or names of those that a style is learned by",
     "--solve": "training solves where the game can be",
 }
@@ -164,3 +162,9 @@ def test_json_of_an_old_command_keeps_its_schema(terminal: Terminal) -> None:
     assert all(each.pop("seconds") > 0 for each in (now, was))
     assert was == now
     assert terminal.error.startswith("glem: notice: `glem perft` is called `glem search perft` now\n")
+
+
+@pytest.mark.parametrize("name", ["power", "players", "strength", "discriminants"])
+def test_experiments_that_are_scripts_are_named(name: str, terminal: Terminal) -> None:
+    script = terminal.fails("experiment", name, "chess", "--json").rpartition(" ")[2]
+    assert (Path(__file__).parents[3] / script).is_file()

@@ -36,11 +36,6 @@ COMMANDS = [
     "improve othello IN -o OUT",
     "improve othello OTHER --baseline IN -o OUT",
     "improve othello OTHER --changes IN --log OUT",
-    "experiment power othello IN --evaluation default --limits nodes=10,20 --report OUT",
-    "experiment power othello IN --evaluation default --limits nodes=10,20 --journal OUT",
-    "experiment players othello IN --report OUT",
-    "experiment strength othello OTHER --evaluation default --ratings IN --report OUT",
-    "experiment discriminants IN -o study --report OUT",
     "style learn othello IN --of-player a -o OUT",
     "style learn othello OTHER --of-player a --prior IN -o OUT",
     "style learn othello OTHER --of-player a --among IN -o found.npz --report OUT",
@@ -162,7 +157,7 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "grade --scores",
         "grade calibrate --scores",
     }
-    folders |= {"experiment discriminants -o", "experiment styles -o", "tune-options -o"}
+    folders |= {"experiment styles -o", "tune-options -o"}
     read = {
         "fit --configurations",
         "fit likelihood --configurations",
@@ -170,7 +165,6 @@ def test_every_option_that_names_an_output_is_among_these() -> None:
         "grade --tuning",
         "improve --changes",
         "improve --tuning",
-        "experiment strength --ratings",
         "style compare --positions",
     }
     read |= {"engine --calibration", "tune-options --parameters"}

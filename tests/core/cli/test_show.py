@@ -24,7 +24,6 @@ KINDS: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "tournament": ("tournament", "othello", {"entries": 2}),
     "journal of learning": ("learning", None, {"entries": 2, "a": 1}),
     "journal of spsa": ("spsa", None, {"entries": 2}),
-    "journal of power experiment": ("power experiment", None, {"entries": 2}),
     "fit checkpoint": ("checkpoint", None, {"parameters": "5"}),
 }
 

@@ -26,8 +26,6 @@ from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult
 from glem.core.fitting.phases import PhaseWeights
 from glem.core.game.game import load_game
 from glem.core.grading.changes import read_candidates
-from glem.core.grading.experiments.power import _kept, _record
-from glem.core.grading.experiments.strength import read_ratings
 from glem.core.grading.learning import Verdict
 from glem.core.labelling import training
 from glem.core.labelling.plan import TrainingSettings
@@ -179,15 +177,6 @@ def _learned_readers(folder: Path) -> Iterator[Reader]:
             == [text for line in content.decode().splitlines() if (text := line.partition("#")[0].strip())]
         ),
     )
-    ratings = json.dumps({"ratings": [{"name": "a", "elo": 3.5}, {"name": "=b", "elo": -3.5}, {"name": "c", "elo": 0}]})
-    yield Reader(
-        "ratings",
-        ".json",
-        ratings.encode(),
-        read_ratings,
-        mutations.json_changed,
-        lambda content, found: found == {str(entry["name"]): entry["elo"] for entry in json.loads(content)["ratings"]},
-    )
     yield Reader(
         "weights of terms",
         ".json",
@@ -252,11 +241,6 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
     yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, readings.right_journal)
     verdict = Verdict(1, "a", "scale a 2", "b", *(0.5,) * 7, True, 1.0, None, 10, 3, 0.1)  # type: ignore[arg-type]
     for kind, written, parse in (
-        (
-            "power experiment",
-            {"name": "a", "limit": None, "value": [0.5, "nan"], "drawishness": None, "seconds": 0.1},
-            _values,
-        ),
         ("learning", attrs.asdict(verdict), lambda found: attrs.asdict(Verdict.from_json(found))),
         ("spsa", {"iteration": 1, "values": [1.5, 2.0], "outcomes": [0.0, -1.5]}, _read),
     ):
@@ -267,11 +251,6 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
         yield Reader(
             f"journal of {kind}", ".jsonl", path.read_bytes(), _read_records(kind, parse), lines, readings.right_journal
         )
-
-
-def _values(found: Any) -> Any:
-    (name, limit), values = _kept(found, 2)
-    return {"name": name, "limit": limit, **_record(values)}
 
 
 def _read_records(kind: str, parse: Callable[[Any], Any]) -> Callable[[Path], Any]:
