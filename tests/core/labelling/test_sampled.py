@@ -194,7 +194,7 @@ def test_sampled_positions_lie_below_the_given_ones(mobility: str, tmp_path: Pat
         given=False,
         sampled=3,
         even=2,
-        window=1.0,
+        even_within=1.0,
         successors=False,
         sample_by=deeper(mobility),
     )
