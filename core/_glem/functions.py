@@ -34,7 +34,6 @@ from glem.core.game.equal_positions import one_position
 from glem.core.game.game import Game, game_names, load_game
 from glem.core.game.records import GameRecords
 from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
-from glem.core.labelling.plan import GenerationPlan, LabellingPlan
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.settings import made_of
@@ -476,11 +475,11 @@ def label(
     BadInputError
         The text describes no player that labels, or a setting makes no sense.
     """
-    from glem.core.labelling.by_search import label_by_search
+    from glem.core.labelling.by_search import SearchLabelling, label_by_search
     from glem.core.tasks.tasks import Workers
 
     positions = Positions.of(positions)
-    settings = made_of(LabellingPlan, {"by": by, "successors": successors, **how}).settings(seed)
+    settings = made_of(SearchLabelling, {"by": by, "successors": successors, "seed": seed, **how})
     with TemporaryDirectory() as work:
         chosen, where = positions.merge_duplicates(), Workers(workers)
         parts = label_by_search(chosen, settings, Path(work), workers=where, progress=progress)
@@ -531,12 +530,16 @@ def generate(
     BadInputError
         A bad number, a text that describes no player or opening, or a folder with other games.
     """
+    from glem.core.labelling.training_games import GenerationSettings
     from glem.core.labelling.training_games import generate as play
+    from glem.core.players.spec import parse_player
+    from glem.core.search.results import Limits
     from glem.core.tasks.tasks import Workers
 
     check_arguments({"games": games, "positions": positions}, games=(1,), positions=(1,))
-    plan: GenerationPlan = made_of(GenerationPlan, how)
-    settings = plan.settings([players] if isinstance(players, str) else players, seed)
+    texts = [players] if isinstance(players, str) else players
+    specs = tuple(parse_player(text, limits=Limits(depth=4)) for text in texts)
+    settings: GenerationSettings = made_of(GenerationSettings, {"players": specs, "seed": seed, **how})
     return play(
         load_game(game),
         Path(folder),

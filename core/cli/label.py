@@ -54,13 +54,13 @@ def command(
     beside the output in a folder that ends in .work.
     """
     from glem.core.files.atomic import temporary_folder
-    from glem.core.labelling.by_search import SearchCounts, label_by_search
+    from glem.core.labelling.by_search import SearchCounts, SearchLabelling, label_by_search
     from glem.core.positions.files import PositionWriter, merge_file
     from glem.core.tasks.run_folder import run_folder
 
     work = Path(f"{output}.work")
     check_outputs(output, folders=[work])
-    labelling = LabellingPlan(**how).settings(seed)
+    labelling = SearchLabelling(**how, seed=seed)
     positions = _given_positions(files, plies, per_game, seed)
     counts = SearchCounts()
     with run_folder(work), temporary_folder(output) as folder:

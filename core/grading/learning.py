@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,11 +209,6 @@ class Verdict:
     recalibrated: float | None = None
     baseline_recalibrated: float | None = None
 
-    @classmethod
-    def from_json(cls, value: Any) -> Verdict:
-        """Verdict as a log has it; :class:`ValueError` where a value is of another kind."""
-        return instance_of(cls, value)
-
     @property
     def verdict(self) -> str:
         """One word."""
@@ -390,7 +386,7 @@ class _Trials:
 
     def resumed(self, journal: Journal, tried: list[Candidate], best: _Graded) -> tuple[list[Verdict], _Graded]:
         """Take over the verdicts of an earlier run, and the best evaluation after them."""
-        verdicts = list(journal.records(Verdict.from_json))
+        verdicts = list(journal.records(partial(instance_of, Verdict)))
         for place, verdict in enumerate(verdicts):
             if place >= len(tried) or tried[place].text != verdict.text:
                 now = f"{tried[place].text!r}" if place < len(tried) else "nothing"

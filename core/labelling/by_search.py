@@ -33,12 +33,13 @@ from attrs import define
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.compiling.operations import Operations
-from glem.core.errors import BadInputError, GlemError, check_arguments
+from glem.core.errors import BadInputError, GlemError
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game, is_over, legal_moves, play
 from glem.core.game.optional_operations import gain, is_quiet, must_move, standing
 from glem.core.game.protocols import ScoredMove
+from glem.core.labelling.plan import LabellingPlan
 from glem.core.labelling.sampled import PositionSampler
 from glem.core.players.scoring import kept_scoring, running_scoring
 from glem.core.players.spec import EXTERNAL, SEARCH, PlayerSpec
@@ -49,6 +50,7 @@ from glem.core.search.searcher import Searcher
 from glem.core.tasks.chunked_work import Arrays, ChunkedWork, PositionsTask
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.settings import setting
 from glem.core.tasks.tasks import Workers
 
 _LONGEST_EXCHANGE = 12
@@ -141,69 +143,27 @@ def decisive_facts(settings: Any) -> dict[str, Any]:
     return attrs.asdict(settings, filter=lambda entry, _: entry.name not in {"name", "evaluation", "probcut"})
 
 
-@define(frozen=True)
-class SearchLabelling:
-    """How positions are labelled, and which are added.
+@define(frozen=True, slots=False)
+class SearchLabelling(LabellingPlan):
+    """A plan of labels, checked, and what else they depend on.
 
     Parameters
     ----------
-    labeller
-        A searching player: its evaluation, limits and where it begins to solve; or a program.
-    given
-        Label the given positions themselves.
-    children
-        Positions after that many different moves, drawn at random, of each given position.
-    child_moves
-        Up to how many random moves lie before each of them, one at least.
-    choices
-        Make a choice set: nothing but the positions after each move of every given one that has several.
-    sampled
-        Positions drawn from the search of each given position.
-    even
-        Positions drawn from those in the search of each given position that are near even.
-    window
-        Greatest absolute static score of near-even positions, in label units; None for half of
-        :func:`~glem.core.positions.labels.serious_error`.
-    sample_by
-        Player whose searches are drawn from; the labeller if None.
-    successors
-        Add the successor by the principal variation, with the negated label, or by each line that a program tells.
-    only_successors
-        Leave out the positions that they are the successors of.
-    quiet
-        Follow the best moves from positions where the side to move cannot stand still or takes something by its best
-        move, which no static evaluation foresees, and label the first where it does neither. A best move that is a
-        check is followed by none: what else would tell the worth of an attack. No successor is added where a program
-        tells more moves than it searched plies: behind the last it takes something.
     seed
         Of the draw.
     positions_per_task
         Given positions of one task, which also share a transposition table.
     """
 
-    labeller: PlayerSpec
-    given: bool = True
-    children: int = 0
-    child_moves: int = 1
-    choices: bool = False
-    sampled: int = 0
-    even: int = 0
-    window: float | None = None
-    sample_by: PlayerSpec | None = None
-    successors: bool = True
-    only_successors: bool = False
-    quiet: bool = False
-    seed: int = 0
-    positions_per_task: int = 250
+    seed: int = setting(0, least=0)
+    positions_per_task: int = setting(250, least=1)
 
     def __attrs_post_init__(self) -> None:
-        check_labeller(self.labeller, EXTERNAL)
+        check_labeller(self.by, EXTERNAL)
         if self.sampled + self.even and self.sampler.kind == EXTERNAL:
             raise BadInputError(f"{self.sampler.name!r} shows nothing of its search: draw from a player of glem")
         if self.sample_by is not None:
             check_labeller(self.sample_by)
-        check_arguments(self, children=(0,), child_moves=(1,), sampled=(0,), even=(0,), window=(0.0,), seed=(0,))
-        check_arguments(self, positions_per_task=(1,))
         if self.child_moves > 1 and not self.children:
             raise BadInputError(f"{self.child_moves} random moves lead nowhere: no positions after them are added")
         if self.choices and (self.children + self.sampled + self.even or self.quiet):
@@ -216,7 +176,7 @@ class SearchLabelling:
     @property
     def sampler(self) -> PlayerSpec:
         """Player whose searches are drawn from."""
-        return self.sample_by or self.labeller
+        return self.sample_by or self.by
 
     @property
     def label_kind(self) -> str:
@@ -249,7 +209,7 @@ def _follow(rules: Operations, position: Any, moves: Any, quiet: bool, legal: An
 def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     """Label some positions and those that are added to them."""
     game, settings = task.work
-    judge, rules = judge_of(game, settings.labeller), game.search_rules
+    judge, rules = judge_of(game, settings.by), game.search_rules
     over, calm, follow = compiled(_is_over), compiled(_is_calm), compiled(_follow)
     legal, after = np.zeros(game.max_moves, np.int32), game.empty_columns(game.max_moves)
     fit = np.zeros(game.max_moves, np.bool_)
@@ -285,7 +245,7 @@ def label_chunk(task: PositionsTask[tuple[Game, SearchLabelling]]) -> Arrays:
     drawing = None
     if settings.sampled + settings.even:
         thinker = kept_thinker(game, settings.sampler)
-        window = serious_error(game) / 2 if settings.window is None else settings.window
+        window = serious_error(game) / 2 if settings.even_within is None else settings.even_within
         if thinker.evaluation.link == LOGISTIC:
             window = 2 * math.atanh(min(window, _SURE))
         sampler = PositionSampler(game, thinker.evaluator, settings.sampled, even_room=settings.even, window=window)
@@ -368,8 +328,11 @@ def label_by_search(
     if settings.quiet and not {"is_quiet", "must_move", "gain"} <= set(game.search_functions):
         raise BadInputError(f"{game.title} does not tell which moves are quiet: all its positions are labelled")
     sample_by = None if settings.sample_by is None else settings.sample_by.resolved(game)
-    settings = attrs.evolve(settings, labeller=settings.labeller.resolved(game), sample_by=sample_by)
-    mark = {"game": game.name, "positions": arrays_digest(positions.positions), **decisive_facts(settings)}
+    settings = attrs.evolve(settings, by=settings.by.resolved(game), sample_by=sample_by)
+    facts = decisive_facts(settings)
+    # Under the names that folders of unfinished work have.
+    facts |= {"labeller": facts.pop("by"), "window": facts.pop("even_within")}
+    mark = {"game": game.name, "positions": arrays_digest(positions.positions), **facts}
     step = settings.positions_per_task
     chunks = ChunkedWork(work, mark).run(
         label_chunk, (game, settings), positions.positions, step, name="labels", workers=workers, progress=progress

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
-from attrs import asdict, define, evolve
+from attrs import define, evolve
 
 from glem.core.errors import ABOVE_0
 from glem.core.tasks.settings import setting
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
-    from glem.core.labelling.by_search import SearchLabelling
-    from glem.core.labelling.training_games import GenerationSettings
+    from glem.core.players.spec import PlayerSpec
+    from glem.core.tournament.opening_choice import OpeningPlan
+
+
+def _player(text: str | PlayerSpec | None) -> PlayerSpec | None:
+    from glem.core.players.spec import parse_player
+
+    return parse_player(text) if isinstance(text, str) else text
+
+
+def _opening_plan(text: str | OpeningPlan) -> OpeningPlan:
+    from glem.core.tournament.opening_choice import OpeningPlan
+
+    return OpeningPlan.parse(text) if isinstance(text, str) else text
 
 
 @define(frozen=True, slots=False)
@@ -29,11 +40,19 @@ class LabellingPlan:
         Label the positions of the files themselves.
     choices
         Label the positions after all moves instead: choices, for glem evaluate.
+
+        Of each given position that has several moves; no others are added.
     quiet
         From positions in check, and those whose best move takes something, play on until neither is so: no static
         evaluation foresees what comes.
+
+        They are those where the side to move cannot stand still or takes something by its best move. A best move that
+        is a check is followed by none: what else would tell the worth of an attack. No successor is added where a
+        program tells more moves than it searched plies: behind the last it takes something.
     children
         Add the positions after N random moves of each.
+
+        They are different moves, drawn at random.
     child_moves
         Up to so many random moves before each of those.
     sampled
@@ -42,6 +61,8 @@ class LabellingPlan:
         Add N near-even ones of those.
     even_within
         Greatest static score of near-even ones; 1/16 of the greatest score, or a quarter win, by default.
+
+        In label units; by default half of :func:`~glem.core.positions.labels.serious_error`.
     sample_by
         Whose searches positions are drawn from, if not who labels.
     successors
@@ -50,7 +71,7 @@ class LabellingPlan:
         Leave out the labelled positions themselves.
     """
 
-    by: str = setting("default,depth=6", metavar="PLAYER")
+    by: PlayerSpec = setting("default,depth=6", metavar="PLAYER", converter=_player)
     given: bool = setting(True)
     choices: bool = setting(False)
     quiet: bool = setting(False, names=("--quiet-positions/--any-position",))
@@ -59,19 +80,9 @@ class LabellingPlan:
     sampled: int = setting(0, least=0, most=1000, metavar="N")
     even: int = setting(0, least=0, most=1000, metavar="N")
     even_within: float | None = setting(None, least=0.0, was=("--window",), metavar="VALUE")
-    sample_by: str | None = setting(None, metavar="PLAYER")
+    sample_by: PlayerSpec | None = setting(None, metavar="PLAYER", converter=_player)
     successors: bool = setting(True)
     only_successors: bool = setting(False)
-
-    def settings(self, seed: int) -> SearchLabelling:
-        """Make what :func:`~glem.core.labelling.by_search.label_by_search` takes."""
-        from glem.core.labelling.by_search import SearchLabelling
-        from glem.core.players.spec import parse_player
-
-        values = asdict(self)
-        sampler = None if self.sample_by is None else parse_player(self.sample_by)
-        more = {"window": values.pop("even_within"), "sample_by": sampler, "seed": seed}
-        return SearchLabelling(parse_player(values.pop("by")), **{**values, **more})
 
 
 @define(frozen=True, slots=False)
@@ -90,26 +101,10 @@ class GenerationPlan:
         Format of the files that are written: games, pgn, ggf, ...
     """
 
-    openings: str = setting("random:8", metavar="PLAN")
+    openings: OpeningPlan = setting("random:8", metavar="PLAN", converter=_opening_plan)
     exploration: float = setting(0.0, least=0.0, most=1.0, names=("--explore",))
     games_per_file: int = setting(200, least=1, most=100_000)
     format: str = setting("games", names=("--write-format",), was=("--format",), metavar="NAME")
-
-    def settings(self, players: Sequence[str], seed: int) -> GenerationSettings:
-        """Make what :func:`~glem.core.labelling.training_games.generate` takes; players without a limit get depth 4."""
-        from glem.core.labelling.training_games import GenerationSettings
-        from glem.core.players.spec import parse_player
-        from glem.core.search.results import Limits
-        from glem.core.tournament.opening_choice import OpeningPlan
-
-        return GenerationSettings(
-            players=tuple(parse_player(text, limits=Limits(depth=4)) for text in players),
-            openings=OpeningPlan.parse(self.openings),
-            exploration=self.exploration,
-            seed=seed,
-            games_per_file=self.games_per_file,
-            format=self.format,
-        )
 
 
 @define(frozen=True, slots=False)

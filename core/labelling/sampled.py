@@ -183,11 +183,6 @@ class PositionSampler:
         self._room.counters[:] = 0
         self._room.counters[_SALT] = mix(np.uint64(seed % (1 << 64)) ^ np.uint64(_GOLDEN))
 
-    @property
-    def evaluated(self) -> int:
-        """Static evaluations since :meth:`begin`; a position that was evaluated twice counts twice."""
-        return int(self._room.counters[_SEEN])
-
     def drawn(self) -> Samples:
         """Positions drawn since :meth:`begin`, finished ones among them."""
         room, even_room = int(self._room.room), int(self._room.even_room)

@@ -19,6 +19,7 @@ from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
+from glem.core.labelling.plan import GenerationPlan
 from glem.core.players.spec import SEARCH, PlayerSpec
 from glem.core.positions.game_lines import GAME_LINES
 from glem.core.positions.reading import read_records, record_formats
@@ -27,9 +28,10 @@ from glem.core.positions.writing import check_format_holds, write_games
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import run_folder
+from glem.core.tasks.settings import setting
 from glem.core.tasks.tasks import Workers, run_tasks
 from glem.core.tournament.games import GameTask, play_game
-from glem.core.tournament.opening_choice import OpeningPlan, random_opening
+from glem.core.tournament.opening_choice import random_opening
 from glem.core.tournament.openings import Opening
 from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
@@ -38,37 +40,24 @@ _VERSION = 1
 _MOST_GAMES = 1 << 31
 
 
-@define(frozen=True)
-class GenerationSettings:
+@define(frozen=True, slots=False)
+class GenerationSettings(GenerationPlan):
     """What is played.
 
     Parameters
     ----------
     players
         One player who plays both sides, or two who change sides from game to game.
-    openings
-        How games begin.
-    exploration
-        Chance of a random move where the player does not know the exact value.
     seed
         Of openings and random moves.
-    games_per_file
-        Games of one file, which is also one task.
-    format
-        Name of the record format of the files.
     """
 
-    players: tuple[PlayerSpec, ...]
-    openings: OpeningPlan
-    exploration: float = 0.0
-    seed: int = 0
-    games_per_file: int = 200
-    format: str = GAME_LINES.name
+    players: tuple[PlayerSpec, ...] = field(kw_only=True)
+    seed: int = setting(0, least=0, most=(1 << 32) - 1)
 
     def __attrs_post_init__(self) -> None:
         if len(self.players) not in {1, 2}:
             raise BadInputError(f"one player or two play games, got {len(self.players)}")
-        check_arguments(self, exploration=(0.0, 1.0), seed=(0, (1 << 32) - 1), games_per_file=(1,))
         for player in self.players:
             player.check_repeatable("its games could not be made again")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -55,8 +55,13 @@ def setting(
     names: Iterable[str] = (),
     was: Iterable[str] = (),
     metavar: str | None = None,
+    converter: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Make a field of an attrs class that is a setting; arguments are those of :class:`Setting`."""
+    """Make a field of an attrs class that is a setting.
+
+    The ``converter`` is that of the field, for instance from a text to what it describes; the other arguments are those
+    of :class:`Setting`.
+    """
     known = Setting(least, most, tuple(words), tuple(names), tuple(was), metavar)
     allowed: tuple[Any, ...] = known.words or tuple(bound for bound in (least, most) if bound is not None)
 
@@ -66,7 +71,7 @@ def setting(
         elif isinstance(default, bool) and not isinstance(value, bool):
             raise BadInputError(f"{field.name} is {value!r}, expected True or False")
 
-    return attrs.field(default=default, validator=check, metadata={_METADATA: known})
+    return attrs.field(default=default, converter=converter, validator=check, metadata={_METADATA: known})
 
 
 def settings_of(kind: type[Any]) -> dict[str, tuple[Setting, Any]]:

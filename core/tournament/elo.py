@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -159,9 +160,7 @@ def pairs_significance(pairs: PairCounts) -> float:
     singles = np.arange(single + 1)
     orders = special.gammaln(single + 1) - special.gammaln(singles + 1) - special.gammaln(single - singles + 1)
     chance = np.exp(orders - single * math.log(2))
-    doubles = np.ceil((needed - singles) / 2)
-    tails = np.array([_binomial_tail(int(least), double) for least in doubles])
-    return min(1.0, float(chance @ tails))
+    return min(1.0, float(chance @ _binomial_tail(np.ceil((needed - singles) / 2), double)))
 
 
 def binomial_significance(pairs: PairCounts) -> float:
@@ -172,13 +171,9 @@ def binomial_significance(pairs: PairCounts) -> float:
     at 5 %, which is the bound of Buro 1995, section 4.
     """
     points = sum(count * place for place, count in enumerate(pairs.counts))
-    return _binomial_tail(math.ceil(points / 4), pairs.pairs)
+    return float(_binomial_tail(math.ceil(points / 4), pairs.pairs))
 
 
-def _binomial_tail(least: int, coins: int) -> float:
-    """Chance of at least so many heads among fair coins."""
-    if least <= 0:
-        return 1.0
-    if least > coins:
-        return 0.0
-    return float(special.bdtrc(least - 1, coins, 0.5))
+def _binomial_tail(least: Any, coins: int) -> Any:
+    """Chance of at least so many heads, one number or several, among fair coins."""
+    return special.bdtrc(np.minimum(least - 1, coins), coins, 0.5)

@@ -70,7 +70,10 @@ def joint_ratings(names: Sequence[str], pairings: Iterable[PairingResult]) -> tu
     meets = np.zeros((len(played), len(names)))
     for row, pairing in enumerate(played):
         meets[row, [place[name] for name in pairing.players]] = 1, -1
-    _check_connected(names, meets)
+    _, group = connected_components(meets.T @ meets, directed=False)
+    apart = [name for name, number in zip(names, group, strict=True) if number != group[0]]
+    if apart:
+        raise BadInputError(f"no games connect {', '.join(apart)} with {names[0]}: there is no scale common to them")
     games = np.array([pairing.games for pairing in played], np.float64)
     points = np.array([pairing.wins + pairing.draws / 2 for pairing in played], np.float64)
     logits = _most_likely(meets, games + _PRIOR_DRAWS, points + _PRIOR_DRAWS / 2)
@@ -100,13 +103,6 @@ def ratings_of(standings: Standings) -> tuple[Rating, ...]:
         return joint_ratings(standings.names, standings.pairings.values())
     except BadInputError:
         return ()
-
-
-def _check_connected(names: Sequence[str], meets: NDArray[np.float64]) -> None:
-    _, group = connected_components(meets.T @ meets, directed=False)
-    apart = [name for name, number in zip(names, group, strict=True) if number != group[0]]
-    if apart:
-        raise BadInputError(f"no games connect {', '.join(apart)} with {names[0]}: there is no scale common to them")
 
 
 def _information(

@@ -21,7 +21,7 @@ from tests.benchmarks.measuring import tournament_records
 
 def play(game: Game, folder: Path, games: int) -> Any:
     player = parse_player("default,depth=4,solve=10,table=2")
-    settings = GenerationSettings((player,), OpeningPlan("random", 8, 8), exploration=0.02)
+    settings = GenerationSettings(players=(player,), openings=OpeningPlan("random", 8, 8), exploration=0.02)
     return generate(game, folder, settings, games=games)
 
 

@@ -21,6 +21,7 @@ from glem.core.evaluation.result_models import Calibration, ResultModels, WdlMod
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import load_learning
 from glem.core.files.archives import ArchiveFormat
+from glem.core.files.json_values import instance_of
 from glem.core.files.packed import open_packed
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult
 from glem.core.fitting.phases import PhaseWeights
@@ -241,7 +242,7 @@ def _work_readers(folder: Path) -> Iterator[Reader]:
     yield Reader("tournament", ".jsonl", record.read_bytes(), _read_tournament, lines, readings.right_journal)
     verdict = Verdict(1, "a", "scale a 2", "b", *(0.5,) * 7, True, 1.0, None, 10, 3, 0.1)  # type: ignore[arg-type]
     for kind, written, parse in (
-        ("learning", attrs.asdict(verdict), lambda found: attrs.asdict(Verdict.from_json(found))),
+        ("learning", attrs.asdict(verdict), lambda found: attrs.asdict(instance_of(Verdict, found))),
         ("spsa", {"iteration": 1, "values": [1.5, 2.0], "outcomes": [0.0, -1.5]}, _read),
     ):
         path = folder / f"{kind}.jsonl"

@@ -73,7 +73,7 @@ def test_sampling_changes_no_search_and_draws_what_it_evaluates() -> None:
                 found = Searcher(OTHELLO, sampler.evaluator, plain=plain).search(position, Limits(depth=3))
                 assert (found.lines, found.nodes) == (expected.lines, expected.nodes)
                 drawn = sampler.drawn()
-                assert sampler.evaluated == len(recording.seen)
+                assert sampler.evaluator.data.counters[0] == len(recording.seen)
                 if sampler is few:
                     assert len(drawn.ply) == 6
                     assert set(keys(drawn)) <= set(recording.seen)
@@ -109,7 +109,7 @@ def test_equal_seeds_draw_equally_and_every_position_has_the_same_chance(evaluat
     for seed in range(rounds):
         counts.update(drawn(seed))
     assert drawn(17) == drawn(17)
-    total = every.evaluated
+    total = int(every.evaluator.data.counters[0])
     assert total > 3 * room
     for key, times in Counter(keys(every.drawn())).items():
         expected = rounds * room * times / total
@@ -194,7 +194,7 @@ def test_sampled_positions_lie_below_the_given_ones(mobility: str, tmp_path: Pat
         given=False,
         sampled=3,
         even=2,
-        window=1.0,
+        even_within=1.0,
         successors=False,
         sample_by=deeper(mobility),
     )

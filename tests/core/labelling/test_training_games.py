@@ -21,7 +21,7 @@ from glem.core.tournament.transcripts import records_of_games
 from tests.core.cli.terminal import Terminal
 from tests.othello import OTHELLO
 
-RANDOM = GenerationSettings((parse_player("random"),), OpeningPlan("random", 4, 11), games_per_file=5)
+RANDOM = GenerationSettings(players=(parse_player("random"),), openings=OpeningPlan("random", 4, 11), games_per_file=5)
 
 
 def content(found: Generated) -> dict[str, bytes]:
@@ -108,7 +108,7 @@ def test_a_goal_is_needed(tmp_path: Path) -> None:
 def test_two_players_change_sides(tmp_path: Path) -> None:
     # The first one always explores, so every game but the opening is random on its side only.
     greedy, random = parse_player("greedy,evaluation=mobility"), parse_player("random")
-    settings = GenerationSettings((greedy, random), OpeningPlan("random", 2, 2), games_per_file=40)
+    settings = GenerationSettings(players=(greedy, random), openings=OpeningPlan("random", 2, 2), games_per_file=40)
     records = records_in(OTHELLO, generate(OTHELLO, tmp_path / "g", settings, games=40))
     assert records.score[0::2].mean() > 5
     assert records.score[1::2].mean() < -5
@@ -192,7 +192,9 @@ def test_players_without_chance_play_no_game_twice(mobility: str, tmp_path: Path
     file = tmp_path / "openings.txt"
     file.write_text("f5 d6\nf5 f6\n")
     settings = GenerationSettings(
-        (parse_player(f"{mobility},depth=1,solve=4,table=1"),), OpeningPlan.parse(str(file)), games_per_file=1
+        players=(parse_player(f"{mobility},depth=1,solve=4,table=1"),),
+        openings=OpeningPlan.parse(str(file)),
+        games_per_file=1,
     )
     goals: list[dict[str, Any]] = [{"games": 3}, {"positions": 1000}]
     for goal in goals:

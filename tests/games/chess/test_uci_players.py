@@ -514,7 +514,7 @@ def test_positions_that_call_for_tactics_are_followed_until_they_are_quiet(tmp_p
 
 def test_winning_chances_are_labels_where_results_count(tmp_path: Path) -> None:
     spec = "material,depth=2,table=1"
-    found = labelled(spec, columns(4), tmp_path, given=False, sampled=3, even=2, window=0.1)
+    found = labelled(spec, columns(4), tmp_path, given=False, sampled=3, even=2, even_within=0.1)
     thinker = Thinker(CHESS, parse_player(spec))
     searched = found.select(np.flatnonzero(found.source % len(Origin) != Origin.SUCCESSOR))
     for row, label in enumerate(searched.label):
