@@ -37,6 +37,22 @@ _FORMAT = ArchiveFormat(
 )
 
 
+def _int16(array: ArrayLike) -> NDArray[np.int16]:
+    return np.ascontiguousarray(array, np.int16)
+
+
+def _uint16(array: ArrayLike) -> NDArray[np.uint16]:
+    return np.ascontiguousarray(array, np.uint16)
+
+
+def _int32(array: ArrayLike) -> NDArray[np.int32]:
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _int64(array: ArrayLike) -> NDArray[np.int64]:
+    return np.ascontiguousarray(array, np.int64)
+
+
 @define(frozen=True, eq=False)
 class RelationTable:
     """The relations that configurations are made of; a relation's id is its row.
@@ -49,8 +65,8 @@ class RelationTable:
         int16 array [R]: values, ascending within a feature.
     """
 
-    features: NDArray[np.int32] = field(converter=lambda given: np.ascontiguousarray(given, np.int32))
-    values: NDArray[np.int16] = field(converter=lambda given: np.ascontiguousarray(given, np.int16))
+    features: NDArray[np.int32] = field(converter=_int32)
+    values: NDArray[np.int16] = field(converter=_int16)
 
     def __attrs_post_init__(self) -> None:
         if self.features.ndim != 1 or self.features.shape != self.values.shape:
@@ -61,19 +77,9 @@ class RelationTable:
             raise BadInputError(
                 f"{len(self)} relations are more than {_MOST_RELATIONS:,}; choose fewer features or more matches"
             )
-        if (self.features < 0).any() or (np.diff(self._keys) <= 0).any():
+        key = self.features.astype(np.int64) * 65536 + self.values
+        if (self.features < 0).any() or (np.diff(key) <= 0).any():
             raise BadInputError("the relations of a table must be distinct and ordered by feature and value")
-
-    @property
-    def _keys(self) -> NDArray[np.int64]:
-        return self.features.astype(np.int64) * 65536 + self.values
-
-    @classmethod
-    def of(cls, features: ArrayLike, values: ArrayLike) -> RelationTable:
-        """Make the table of some relations, given in any order and perhaps twice."""
-        keys = np.unique(np.asarray(features, np.int64) * 65536 + values)
-        own = (keys + 32768) % 65536 - 32768
-        return cls((keys - own) // 65536, own)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -83,7 +89,7 @@ class RelationTable:
 
     def find(self, features: ArrayLike, values: ArrayLike) -> NDArray[np.int64]:
         """Ids of the given relations, -1 for those that the table does not hold: int64 array of the common shape."""
-        keys = self._keys
+        keys = self.features.astype(np.int64) * 65536 + self.values
         wanted = np.asarray(features, np.int64) * 65536 + np.asarray(values, np.int64)
         if not len(keys):
             return np.full(wanted.shape, -1, np.int64)
@@ -112,9 +118,9 @@ class ConfigurationSet:
     """
 
     table: RelationTable
-    relations: NDArray[np.uint16] = field(converter=lambda given: np.ascontiguousarray(given, np.uint16))
-    offsets: NDArray[np.int64] = field(converter=lambda given: np.ascontiguousarray(given, np.int64))
-    match_counts: NDArray[np.int64] = field(converter=lambda given: np.ascontiguousarray(given, np.int64))
+    relations: NDArray[np.uint16] = field(converter=_uint16)
+    offsets: NDArray[np.int64] = field(converter=_int64)
+    match_counts: NDArray[np.int64] = field(converter=_int64)
     position_count: int
     incomplete: str = ""
 
@@ -354,7 +360,10 @@ def _relation_images(
         raise BadInputError(
             f"a relation has feature {table.features.max()}, the symmetries are over {symmetries.shape[1]} features"
         )
-    closed = RelationTable.of(symmetries[:, table.features], table.values)
+    features = symmetries[:, table.features].astype(np.int64)
+    keys = np.unique(features * 65536 + table.values)
+    values = (keys + 32768) % 65536 - 32768
+    closed = RelationTable((keys - values) // 65536, values)
     images = np.stack([closed.find(symmetry[closed.features], closed.values) for symmetry in symmetries])
     if (images < 0).any():
         raise BadInputError("the symmetries are no group: an image of an image is missing")

@@ -23,9 +23,9 @@ def union(sets: Sequence[ConfigurationSet]) -> ConfigurationSet:
     """
     if not sets or len({part.position_count for part in sets}) > 1:
         raise BadInputError("a union needs sets that were counted over the same positions")
-    tables = [part.table for part in sets]
-    features, values = [each.features for each in tables], [each.values for each in tables]
-    table = RelationTable.of(np.concatenate(features), np.concatenate(values))
+    pairs = np.concatenate([np.stack([part.table.features, part.table.values], axis=1) for part in sets])
+    rows = np.unique(pairs, axis=0)
+    table = RelationTable(rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int16))
     # Ids ascend with (feature, value) in every table, so relations stay in ascending order.
     relations = [table.find(part.table.features, part.table.values).astype(np.uint16)[part.relations] for part in sets]
     joined = ConfigurationSet(
