@@ -36,6 +36,7 @@ from typing import Any, overload
 
 import numba
 import numpy as np
+from llvmlite import binding as llvm
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -282,20 +283,22 @@ _WORD = ir.IntType(64)
 _DEFINED_FOR_ZERO = ir.Constant(ir.IntType(1), 0)
 
 
-def _unary_intrinsic(name: str, *flags: Any) -> Any:
+def _word_intrinsic(name: str, result: Any, *flags: Any) -> Any:
+    """Make the function of words that LLVM knows by a name."""
+
     @intrinsic
-    def operation(_typing_context: Any, _word: Any) -> Any:
+    def operation(_typing_context: Any, *words: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             return llvm_call(builder, name, _WORD, *arguments, *flags)
 
-        return types.int64(types.uint64), generate
+        return result(*(types.uint64 for _ in words)), generate
 
     return operation
 
 
-_popcount = _unary_intrinsic("llvm.ctpop.i64")
-_cttz = _unary_intrinsic("llvm.cttz.i64", _DEFINED_FOR_ZERO)
-_ctlz = _unary_intrinsic("llvm.ctlz.i64", _DEFINED_FOR_ZERO)
+_popcount = _word_intrinsic("llvm.ctpop.i64", types.int64)
+_cttz = _word_intrinsic("llvm.cttz.i64", types.int64, _DEFINED_FOR_ZERO)
+_ctlz = _word_intrinsic("llvm.ctlz.i64", types.int64, _DEFINED_FOR_ZERO)
 
 
 @compiled_as(_popcount)
@@ -361,40 +364,31 @@ def _overload_mix(word: Any) -> Any:
     return implementation
 
 
-def _host_has_fast_pext() -> bool:
-    """Whether ``pext`` and ``pdep`` exist and are fast here; AMD before Zen 3 has them in slow microcode."""
-    import llvmlite.binding as llvm
-
-    # numba's own cache key holds the processor's name and features, from which this answer follows; the
-    # environment variable changes the code without changing them, hence the folder's suffix.
-    if os.environ.get("GLEM_NO_PEXT"):
-        return False
-    if numba.config.CPU_NAME not in (None, "", "host") or numba.config.CPU_FEATURES is not None:
-        return "+bmi2" in (numba.config.CPU_FEATURES or "")
-    if llvm.get_host_cpu_name() in {"znver1", "znver2", "bdver4"}:
-        return False
-    return bool(llvm.get_host_cpu_features().get("bmi2", False))
+_IS_FOR_ANOTHER = numba.config.CPU_NAME not in (None, "", "host") or numba.config.CPU_FEATURES is not None
+"""Whether the user compiles for another processor than the one at hand."""
 
 
-HAS_FAST_PEXT = _host_has_fast_pext()
+def processor_has(*features: str) -> bool:
+    """Whether the processor that code is made for has one of some features, by LLVM's names.
+
+    numba's own cache key holds the processor's name and features, from which this answer follows.
+    """
+    if _IS_FOR_ANOTHER:
+        found = set((numba.config.CPU_FEATURES or "").split(","))
+    else:
+        found = {f"+{name}" for name, is_there in llvm.get_host_cpu_features().items() if is_there}
+    return not found.isdisjoint(f"+{feature}" for feature in features)
+
+
+# AMD before Zen 3 has them in slow microcode. The environment variable changes the code without changing numba's key,
+# hence the folder's suffix.
+HAS_FAST_PEXT = (
+    processor_has("bmi2")
+    and not os.environ.get("GLEM_NO_PEXT")
+    and (_IS_FOR_ANOTHER or llvm.get_host_cpu_name() not in {"znver1", "znver2", "bdver4"})
+)
 """Whether the compiled :func:`pext` and :func:`pdep` are single instructions in this process."""
 
-
-def _binary_intrinsic(name: str) -> Any:
-    @intrinsic
-    def operation(_typing_context: Any, _word: Any, _mask: Any) -> Any:
-        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            return llvm_call(builder, name, _WORD, *arguments)
-
-        return types.uint64(types.uint64, types.uint64), generate
-
-    return operation
-
-
-_pext = _binary_intrinsic("llvm.x86.bmi.pext.64")
-_pdep = _binary_intrinsic("llvm.x86.bmi.pdep.64")
-
-
 if HAS_FAST_PEXT:
-    compiled_as(_pext)(pext)
-    compiled_as(_pdep)(pdep)
+    compiled_as(_word_intrinsic("llvm.x86.bmi.pext.64", types.uint64))(pext)
+    compiled_as(_word_intrinsic("llvm.x86.bmi.pdep.64", types.uint64))(pdep)

@@ -15,7 +15,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import kernel, llvm_call, pext, popcount
+from glem.core.compiling.borrowed import item_pointer
+from glem.core.compiling.kernels import kernel, llvm_call, pext, popcount, processor_has
 
 VECTOR_WORDS = 8
 """Words of 64 bits in a vector."""
@@ -25,20 +26,8 @@ _VECTOR = ir.VectorType(_WORD, VECTOR_WORDS)
 _WORD_BYTES = 8
 
 
-def _host_counts_in_vectors() -> bool:
-    """Whether one instruction counts the bits of each word of a vector (AVX-512 VPOPCNTDQ, SVE)."""
-    import llvmlite.binding as llvm
-    import numba
-
-    # The user may compile for another processor than the one at hand; numba's cache key holds that choice as
-    # well as the features found, from which this answer follows.
-    if numba.config.CPU_NAME not in (None, "", "host") or numba.config.CPU_FEATURES is not None:
-        return "+avx512vpopcntdq" in (numba.config.CPU_FEATURES or "")
-    features = llvm.get_host_cpu_features()
-    return bool(features.get("avx512vpopcntdq", False) or features.get("sve", False))
-
-
-HAS_VECTOR_POPCOUNT = _host_counts_in_vectors()
+HAS_VECTOR_POPCOUNT = processor_has("avx512vpopcntdq", "sve")
+"""Whether one instruction counts the bits of each word of a vector."""
 
 
 def aligned_words(count: int) -> NDArray[np.uint64]:
@@ -63,9 +52,9 @@ def vectors_for(bits: int) -> int:
     return max(1, -(-bits // (VECTOR_WORDS * 64)))
 
 
-def _row_pointer(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [start]), _VECTOR.as_pointer())
+def row_pointer(context: Any, builder: Any, kind: Any, array: Any, start: Any, row: Any = _VECTOR) -> Any:
+    """Pointer to the row, by its LLVM type, that begins at an item of a contiguous array, for makers of intrinsics."""
+    return builder.bitcast(item_pointer(context, builder, kind, array, start), row.as_pointer())
 
 
 def _load(builder: Any, row: Any, place: Any) -> Any:
@@ -139,7 +128,7 @@ def count_common(_typing_context: Any, words: Any, first: Any, second: Any, vect
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows = [_row_pointer(context, builder, signature.args[0], arguments[0], arguments[k]) for k in (1, 2)]
+        rows = [row_pointer(context, builder, signature.args[0], arguments[0], arguments[k]) for k in (1, 2)]
         return _count_rows(
             builder, arguments[3], lambda at: builder.and_(_load(builder, rows[0], at), _load(builder, rows[1], at))
         )
@@ -155,7 +144,7 @@ def store_common(_typing_context: Any, words: Any, first: Any, second: Any, targ
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows = [_row_pointer(context, builder, signature.args[0], arguments[0], arguments[k]) for k in (1, 2, 3)]
+        rows = [row_pointer(context, builder, signature.args[0], arguments[0], arguments[k]) for k in (1, 2, 3)]
 
         def produce(at: Any) -> Any:
             common = builder.and_(_load(builder, rows[0], at), _load(builder, rows[1], at))

@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,7 +160,8 @@ def sampled_scores(
     columns = choose_positions(evaluation, positions, sample.per_phase, sample.seed)
     if len(columns[0]) == 0:
         raise BadInputError("there are no positions to fit selective search to")
-    settings = {"work": "probcut", **attrs.asdict(sample), "input": _digest(evaluation, columns)}
+    digest = arrays_digest((*evaluation.parts()[1].values(), *columns))
+    settings = {"work": "probcut", **attrs.asdict(sample), "input": digest}
     where = tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(folder)
     with where as chosen:
         work = ChunkedWork(Path(chosen), settings)
@@ -220,10 +221,6 @@ def fit_probcut(
         deepest=chosen.deepest,
         provenance={"positions": f"{len(scores):,}", "depth": str(chosen.depth), "seed": str(chosen.seed)},
     )
-
-
-def _digest(evaluation: LinearEvaluation, columns: Any) -> str:
-    return arrays_digest((*evaluation.parts()[1].values(), *columns))
 
 
 def check_depths_of(depth: int) -> tuple[int, ...]:
@@ -328,8 +325,8 @@ def regress_scores(
         check_depths[depth, : len(checks(depth))] = checks(depth)
     laws = _deviation_laws(known, len(names), searched)
     for phase in range(len(names)):
-        for depth, place, check in _pairs(check_depths):
-            at = phase, depth, place
+        for depth, place in np.argwhere(check_depths >= 0).tolist():
+            at, check = (phase, depth, place), int(check_depths[depth, place])
             if depth <= searched:
                 slopes[at], offsets[at], deviations[at], counts[at] = known.line(phase, check, depth)
                 continue
@@ -340,12 +337,6 @@ def regress_scores(
     return ProbCut(
         game, names, unit, check_depths, slopes, offsets, deviations, counts, provenance=dict(provenance or {})
     )
-
-
-def _pairs(check_depths: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
-    """Depth, place and depth of each check search, by ascending depths."""
-    for depth, place in np.argwhere(check_depths >= 0):
-        yield int(depth), int(place), int(check_depths[depth, place])
 
 
 def _terms(check: int, depth: int) -> NDArray[np.float64]:

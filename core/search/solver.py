@@ -213,8 +213,7 @@ class _Task:
     solver: SolverSpec
     position: Any
     all_moves: bool
-    result_only: bool
-    limits: Limits
+    asked: dict[str, Any]
 
 
 _kept: Kept[Solver] = Kept(1)
@@ -232,14 +231,9 @@ def _solve(task: _Task) -> tuple[Solution, ...]:
     solver = _kept.get(task.solver, lambda: _started(task))
     # Which positions a worker had before must not show.
     solver.clear()
-    limits: dict[str, Any] = {
-        "result_only": task.result_only,
-        "nodes": task.limits.nodes,
-        "seconds": task.limits.seconds,
-    }
     if not task.all_moves:
-        return (solver.solve(task.position, **limits),)
-    return solve_moves(load_game(task.solver.game), solver, task.position, **limits)
+        return (solver.solve(task.position, **task.asked),)
+    return solve_moves(load_game(task.solver.game), solver, task.position, **task.asked)
 
 
 def solve_positions(
@@ -280,6 +274,7 @@ def solve_positions(
     BadInputError
         The solver cannot be made, or a position or a limit is none.
     """
-    limits = Limits(nodes=nodes, seconds=seconds)
-    tasks = (_Task(solver, position, all_moves, result_only, limits) for position in positions)
+    Limits(nodes=nodes, seconds=seconds)  # which refuses what is none, before anything is solved
+    asked = {"result_only": result_only, "nodes": nodes, "seconds": seconds}
+    tasks = (_Task(solver, position, all_moves, asked) for position in positions)
     return run_tasks(_solve, tasks, workers)

@@ -10,7 +10,6 @@ of the chess data. Every count up to ``--most`` leaves is made anew; without it 
 files of the shared data hold 4.9 million million leaves.
 """
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ from pathlib import Path
 from glem.core.game.perft import perft
 from glem.games.chess import CHESS
 from glem.games.chess.notation import parse_position
-from tests.benchmarks.measuring import median_seconds, medians_in_turn, table_header, table_row, timed
+from tests.benchmarks.measuring import command_line, median_seconds, medians_in_turn, table_header, table_row, timed
 from tests.oracles.chess_boards import read_counts
 
 POSITIONS = (
@@ -80,12 +79,9 @@ def count_suites(paths: list[Path], most: int) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("perft", "suites"))
+    tables = dict.fromkeys(("perft", "suites"))
+    parser = command_line(__doc__, table=tables, rounds=5, most=sys.maxsize, no_pext=False)
     parser.add_argument("paths", nargs="*", type=Path)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--most", type=int, default=sys.maxsize, help="greatest count that is made")
-    parser.add_argument("--no-pext", action="store_true", help="glem without the pext instruction")
     options = parser.parse_args()
     if options.no_pext and not os.environ.get("GLEM_NO_PEXT"):
         os.environ["GLEM_NO_PEXT"] = "1"

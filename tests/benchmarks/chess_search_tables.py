@@ -11,7 +11,6 @@ prints the speeds of features and evaluations of 80,000 positions together, and 
 come with chess, in processor time of one thread.
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from glem.core.search.searcher import Searcher, SearchSettings
 from glem.games.chess import CHESS
 from glem.games.chess.boards import from_board, to_board
 from glem.plugins.chess import CHESS as LEARNING
-from tests.benchmarks.measuring import median_seconds, search_all, table_header, table_row
+from tests.benchmarks.measuring import command_line, median_seconds, search_all, table_header, table_row
 from tests.oracles.chess_boards import random_game
 
 _TABLE_MB = 64
@@ -107,16 +106,12 @@ def evaluations(nodes: int) -> None:
 
 def main() -> None:
     """Print the table that was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "solve", "evaluations"])
+    tables = dict.fromkeys(("speed", "solve", "evaluations"))
+    parser = command_line(__doc__, what=tables, evaluation="piece-square", count=24, table_mb=_TABLE_MB, names=False)
     parser.add_argument("path", type=Path, nargs="?")
-    parser.add_argument("--evaluation", default="piece-square", help="A name or a file.")
     parser.add_argument("--depth", type=int)
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--seconds", type=float)
-    parser.add_argument("--count", type=int, default=24)
-    parser.add_argument("--table-mb", type=int, default=_TABLE_MB)
-    parser.add_argument("--names", action="store_true", help="Name the positions that were not solved.")
     chosen = parser.parse_args()
     if chosen.what == "evaluations":
         evaluations(chosen.nodes or 400_000)

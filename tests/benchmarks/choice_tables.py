@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import rankdata
 
-from tests.benchmarks.measuring import glem
+from tests.benchmarks.measuring import command_line, glem
 
 MEASURES = ("choice error", "share of best moves", "rank correlation", "mean absolute error")
 
@@ -31,13 +31,9 @@ def elo_of(game: str, model: str, reference: str, options: argparse.Namespace) -
 
 def parser_of(text: str | None) -> argparse.ArgumentParser:
     """Make a parser of what the measures need."""
-    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("game")
+    parser = command_line(text, game=str, count=150, limit="depth=5,solve=10,probcut=off", workers=2)
     parser.add_argument("--choices", nargs="+", required=True)
     parser.add_argument("--openings", required=True)
-    parser.add_argument("--count", type=int, default=150, help="openings of a match")
-    parser.add_argument("--limit", default="depth=5,solve=10,probcut=off")
-    parser.add_argument("--workers", type=int, default=2)
     return parser
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from glem.core.fitting.discriminants.models import Rows, Sample, fit_fisher, fit_logistic, fit_quadratic
-from tests.benchmarks.measuring import median_seconds, table_header, table_row
+from tests.benchmarks.measuring import command_line, median_seconds, table_header, table_row
 
 ROUNDS = 5
 ROWS_OF_A_GAME = 30
@@ -105,9 +105,7 @@ def _measure(name: str, rows: int, width: int) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--features", type=int, default=13)
+    parser = command_line(__doc__, rows=1_000_000, features=13)
     parser.add_argument("--only", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.only is not None:

@@ -5,13 +5,13 @@
 Fits each evaluation to POSITIONS and plays the versions with large patterns against the basic one, full width. The
 squares of the paper's Fig. 8 are lost: A are two rows at the edge, B is the triangle of a corner (15 squares), C its
 block of 4x4. Evaluations and matches that are in the folder are not made again.
+A row has twice as many games as ``--pairs`` says, of ``--clock`` seconds for the basic version.
 """
 
-import argparse
 from pathlib import Path
 
 from glem.core.features.learning import load_learning
-from tests.benchmarks.measuring import glem, table_header, table_row
+from tests.benchmarks.measuring import command_line, glem, table_header, table_row
 
 LARGE = {
     "A": tuple(f"{column}{row}" for row in (1, 2) for column in "abcdefgh"),
@@ -34,12 +34,8 @@ def fitted(name: str, positions: list[str], folder: Path) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("positions", nargs="+")
+    parser = command_line(__doc__, positions=[str], pairs=217, clock=0.5, workers=2)
     parser.add_argument("--openings", required=True)
-    parser.add_argument("--pairs", type=int, default=217, help="a row has twice as many games")
-    parser.add_argument("--clock", type=float, default=0.5, help="seconds a game of the basic version")
-    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("-o", "--output", type=Path, default="large-patterns")
     options = parser.parse_args()
     options.output.mkdir(exist_ok=True)

@@ -1,12 +1,13 @@
 """What the benchmarks share: clocks, Markdown tables, searches, games of tournaments."""
 
+import argparse
 import json
 import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,35 @@ from glem.core.game.records import GameRecords
 from glem.core.positions.reading import read_records
 from glem.core.search.results import Limits, SearchResult
 from glem.core.search.searcher import Searcher
+
+
+def command_line(text: str | None, **wanted: Any) -> argparse.ArgumentParser:
+    """Make the parser of a script.
+
+    Parameters
+    ----------
+    text
+        What the script does.
+    wanted
+        By name a type, for an argument that must be given; a list of one, for any number of them; a mapping, for one
+        of its keys; False, for a switch; or an option's default, a tuple where it takes several values.
+    """
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, kind in wanted.items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(kind, Mapping):
+            parser.add_argument(name, choices=kind)
+        elif isinstance(kind, type):
+            parser.add_argument(name, type=kind)
+        elif isinstance(kind, list):
+            parser.add_argument(name, type=kind[0], nargs="+")
+        elif isinstance(kind, tuple):
+            parser.add_argument(option, type=type(kind[0]), nargs="+", default=kind)
+        elif kind is False:
+            parser.add_argument(option, action="store_true")
+        else:
+            parser.add_argument(option, type=type(kind), default=kind)
+    return parser
 
 
 def table_header(*names: str) -> None:

@@ -6,7 +6,6 @@ A step is left out in a copy of the sources, and the search with it plays the se
 sequential test decides whether the step is worth nothing or 20 Elo, or the openings are played, each twice.
 """
 
-import argparse
 import os
 import shutil
 import sys
@@ -14,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 import glem
+from tests.benchmarks.measuring import command_line, table_header, table_row
 from tests.benchmarks.measuring import glem as run
-from tests.benchmarks.measuring import table_header, table_row
 
 _SEARCH, _HISTORY, _PRUNING = "core/search/negascout.py", "core/search/history.py", "core/search/pruning.py"
 _SEARCHER, _CHESS = "core/search/searcher.py", "games/chess/rules/searching.py"
@@ -60,12 +59,8 @@ def copy_without(step: str, folder: Path) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("openings_file", type=Path)
+    parser = command_line(__doc__, openings_file=Path, nodes=5_000, openings=500, workers=os.cpu_count() or 1)
     parser.add_argument("step", nargs="*", help=", ".join(_STEPS))
-    parser.add_argument("--nodes", type=int, default=5_000)
-    parser.add_argument("--openings", type=int, default=500)
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
     if unknown := set(chosen.step) - set(_STEPS):
         parser.error(f"there is no step {min(unknown)!r}; there are: {', '.join(_STEPS)}")

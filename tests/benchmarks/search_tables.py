@@ -8,7 +8,6 @@ MODEL is a file of ``glem fit``, WTHOR the folder of the ``.wtb`` files, from wh
 taken. Each is searched with an empty table. Times are processor times of one core; the kernels are compiled before.
 """
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from glem.core.game.game import Game
 from glem.core.search.negascout import negascout
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher, SearchSettings
-from tests.benchmarks.measuring import search_all, table_header, table_row
+from tests.benchmarks.measuring import command_line, search_all, table_header, table_row
 from tests.benchmarks.tournament_positions import real_positions
 
 EMPTIES = 36
@@ -107,13 +106,7 @@ TABLES: dict[str, Callable[[LinearEvaluation, list[Any], int], None]] = {
 
 def main() -> None:
     """Print one table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=TABLES)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("wthor", type=Path)
-    parser.add_argument("--positions", type=int, default=40)
-    parser.add_argument("--depth", type=int, default=9)
-    chosen = parser.parse_args()
+    chosen = command_line(__doc__, table=TABLES, model=Path, wthor=Path, positions=40, depth=9).parse_args()
     positions = real_positions(chosen.wthor, EMPTIES, chosen.positions)
     TABLES[chosen.table](LinearEvaluation.load(chosen.model), positions, chosen.depth)
 

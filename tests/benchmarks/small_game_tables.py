@@ -8,7 +8,6 @@ after random moves are searched with the default settings, which are full-width,
 processor times of one core, the median of the rounds; the kernels are compiled before.
 """
 
-import argparse
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +23,7 @@ from glem.core.labelling.first_games import sample_positions
 from glem.core.patterns.patterns import PatternSet
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
-from tests.benchmarks.measuring import search_all, table_header, table_row
+from tests.benchmarks.measuring import command_line, search_all, table_header, table_row
 from tests.core.evaluation.evaluator_scores import random_line
 
 
@@ -62,12 +61,7 @@ def nodes_a_second(learning: Learning, depths: Sequence[int], count: int, rounds
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--game", default="connect_four")
-    parser.add_argument("--depths", type=int, nargs="+", default=[10, 12, 14])
-    parser.add_argument("--positions", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=5)
-    chosen = parser.parse_args()
+    chosen = command_line(__doc__, game="connect_four", depths=(10, 12, 14), positions=12, rounds=5).parse_args()
     nodes_a_second(load_learning(chosen.game), chosen.depths, chosen.positions, chosen.rounds)
 
 

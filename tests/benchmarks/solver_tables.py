@@ -4,14 +4,13 @@
 
 ``suites``: the FFO endgame suite, problems 1 to 44, and positions of real games; ``problems``: each problem from
 ``--first`` to ``--last``; ``ablation``: problems 20 to 39 with one technique after the other left out; ``moves``: the
-known scores of all moves of the positions of ``hard-20``. ``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and
-``wthor``. Times are those of the processor.
+known scores of all moves of the positions of ``hard-20``. MODEL orders the moves: a file, ``default`` or ``none``.
+``DATA_FOLDER`` holds the folders ``ffo``, ``endgame`` and ``wthor``. Times are those of the processor.
 
 The aims of ``suites``, on one core of a current x86 server: FFO 1 to 19 in under 0.3 s, 20 to 39 in under 5 s, 40 to 44
 in under 6 s; positions of real games with 20 empty squares at over 5 a second, with 14 at over 600.
 """
 
-import argparse
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,7 +22,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.game.game import load_game
 from glem.core.search.solver import solve_moves
 from glem.games.othello.solver import EndgameSolver, Techniques
-from tests.benchmarks.measuring import table_header, table_row
+from tests.benchmarks.measuring import command_line, table_header, table_row
 from tests.benchmarks.tournament_positions import real_positions
 from tests.oracles.obf import solved_positions
 
@@ -153,20 +152,14 @@ def moves(folder: Path, evaluator: Evaluator | None) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("suites", "problems", "ablation", "moves"))
-    parser.add_argument("folder", type=Path, metavar="DATA_FOLDER")
-    parser.add_argument("--evaluation", default="default", help="what orders the moves: a file, default or none")
-    parser.add_argument("--first", type=int, default=45)
-    parser.add_argument("--last", type=int, default=49)
+    tables = {"suites": suites, "ablation": ablation, "moves": moves, "problems": each_problem}
+    parser = command_line(__doc__, table=tables, folder=Path, evaluation="default", first=45, last=49)
     arguments = parser.parse_args()
     evaluator = None
     if arguments.evaluation != "none":
         evaluator = evaluator_of(load_value(arguments.evaluation, load_game("othello")))
-    if arguments.table == "problems":
-        each_problem(arguments.folder, evaluator, arguments.first, arguments.last)
-    else:
-        {"suites": suites, "ablation": ablation, "moves": moves}[arguments.table](arguments.folder, evaluator)
+    asked = (arguments.first, arguments.last) if arguments.table == "problems" else ()
+    tables[arguments.table](arguments.folder, evaluator, *asked)
 
 
 if __name__ == "__main__":

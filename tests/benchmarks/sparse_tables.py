@@ -9,7 +9,6 @@ squares. The sparse weights are 0, so that both evaluations search the same tree
 core, medians of rounds in turn; the kernels are compiled before.
 """
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +30,7 @@ from glem.core.patterns.sparse_patterns import valid_contents
 from glem.core.search.results import Limits
 from glem.core.search.searcher import Searcher
 from glem.plugins.othello.patterns import LOGISTELLO
-from tests.benchmarks.measuring import medians_in_turn, table_header, table_row
+from tests.benchmarks.measuring import command_line, medians_in_turn, table_header, table_row
 from tests.benchmarks.tournament_positions import real_positions, sample
 
 EMPTIES = 36
@@ -132,14 +131,8 @@ def nodes(plain: LinearEvaluation, sparse: LinearEvaluation, positions: list[Any
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("wthor", type=Path)
-    parser.add_argument("--positions", type=int, default=20)
-    parser.add_argument("--depth", type=int, default=9)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--sample", type=int, default=1_000_000)
-    parser.add_argument("--minimum", type=int, default=9)
-    chosen = parser.parse_args()
+    options = {"positions": 20, "depth": 9, "rounds": 9, "sample": 1_000_000, "minimum": 9}
+    chosen = command_line(__doc__, wthor=Path, **options).parse_args()
     plain = load_value("default", load_game("othello"))
     every = np.arange(len(plain.learning.features))
     values = sample(chosen.wthor, chosen.sample, features=every).values

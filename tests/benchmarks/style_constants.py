@@ -7,7 +7,6 @@ mean absolute errors of both stand the rank correlations of the weights with tho
 the games between the two, from moves 25 to 35.
 """
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from glem.core.styles.chosen_moves import own_moves, starts_of_games
 from glem.core.styles.persons import PersonGames, between, person_of
 from glem.core.styles.styles import learning_of_styles
 from glem.core.styles.temporal_difference import SearchedValues, TemporalDifference, differences_of, learn_by_search
+from tests.benchmarks.measuring import command_line
 
 PLIES = (8, 69)
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -50,10 +50,8 @@ def positions_of(person: PersonGames, side: Any) -> tuple[Any, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+")
+    parser = command_line(__doc__, files=[str], games=1000)
     parser.add_argument("--players", nargs=2, required=True)
-    parser.add_argument("--games", type=int, default=1000)
     given = parser.parse_args()
     chess, learning = load_game("chess"), learning_of_styles("chess")
     names = learning.linear

@@ -13,7 +13,7 @@ from numba.core import types
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
 
-from glem.core.compiling.vectors import VECTOR_WORDS
+from glem.core.compiling.vectors import VECTOR_WORDS, row_pointer
 
 _WORD = ir.IntType(64)
 _LANES = ir.VectorType(_WORD, VECTOR_WORDS)
@@ -38,11 +38,6 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # numba is unty
         super().__init__(manager, kind, _LANES)
 
 
-def _data(context: Any, builder: Any, array_type: Any, array: Any, start: Any, element: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [start]), element.as_pointer())
-
-
 def splat(builder: Any, kind: Any, value: Any) -> Any:
     """Emit a vector of one type whose lanes all hold a value."""
     undefined = ir.Constant(kind, ir.Undefined)
@@ -55,7 +50,7 @@ def load_lanes(_typing_context: Any, words: Any, first: Any) -> Any:
     """``load_lanes(words, first)``: the eight words of a C-contiguous uint64 array from index ``first`` (int64) on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _data(context, builder, signature.args[0], arguments[0], arguments[1], _LANES)
+        place = row_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         return builder.load(place, align=_WORD_BYTES)
 
     return _lanes(words, types.int64), generate
@@ -66,7 +61,7 @@ def store_lanes(_typing_context: Any, words: Any, first: Any, lanes: Any) -> Any
     """``store_lanes(words, first, lanes)``: write eight words into a uint64 array from index ``first`` (int64) on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _data(context, builder, signature.args[0], arguments[0], arguments[1], _LANES)
+        place = row_pointer(context, builder, signature.args[0], arguments[0], arguments[1])
         builder.store(arguments[2], place, align=_WORD_BYTES)
         return context.get_dummy_value()
 
@@ -128,7 +123,7 @@ def exchange_lanes(
         shift = splat(builder, _LANES, distance)
 
         def row(kind: Any, array: Any, first: Any) -> Any:
-            return _data(context, builder, kind, array, first, _LANES)
+            return row_pointer(context, builder, kind, array, first)
 
         upper = builder.load(row(source_type, source, source_first), align=_WORD_BYTES)
         lower = builder.load(row(source_type, source, builder.add(source_first, gap)), align=_WORD_BYTES)
@@ -157,9 +152,9 @@ def write_byte_indices(_typing_context: Any, indices: Any, first: Any, base: Any
         indices, first, base, places, byte = arguments
         bytes_of_row = ir.VectorType(ir.IntType(8), 8)
         row = builder.mul(byte, ir.Constant(_WORD, 8))
-        found = builder.load(_data(context, builder, places_type, places, row, bytes_of_row), align=1)
+        found = builder.load(row_pointer(context, builder, places_type, places, row, bytes_of_row), align=1)
         values = builder.add(builder.zext(found, _INDICES), splat(builder, _INDICES, base))
-        builder.store(values, _data(context, builder, indices_type, indices, first, _INDICES), align=4)
+        builder.store(values, row_pointer(context, builder, indices_type, indices, first, _INDICES), align=4)
         return context.get_dummy_value()
 
     return types.void(indices, types.int64, types.int32, places, types.int64), generate
