@@ -1,15 +1,13 @@
 """The main job: from scored positions to mined configurations and fitted evaluations, with all that a report needs.
 
-Three stages, each of which leaves its results in the run folder: mining on a sample of the training games, a fit of
-the mined configurations alone, and a fit of patterns. A stage whose results are there is not run again, and inside a
-stage mining and fitting keep theirs. After a kill the same call continues, and ends with the same files as one that
-was never interrupted.
+Three stages, each of which keeps its finished parts in the run folder: mining on a sample of the training games, a fit
+of the mined configurations alone, and a fit of patterns. After a kill the same call continues from these parts, and
+ends with the same files as one that was never interrupted.
 """
 
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +16,17 @@ from attrs import asdict, define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
-from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
+from glem.core.configurations.configurations import symmetry_classes
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, draw_sample, find_candidates
 from glem.core.discovery.plan import DiscoveryPlan
-from glem.core.errors import BadInputError, __version__, reading
-from glem.core.evaluation.named import load_value
+from glem.core.errors import BadInputError, __version__
 from glem.core.features.learning import Learning
-from glem.core.files.archives import ArchiveFormat
-from glem.core.files.atomic import check_writable, write_text
+from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.files.json_values import instance_of, read_json
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins
 from glem.core.fitting.least_squares import Terms, Training, train, value_chunks, values_of
-from glem.core.fitting.phases import PhaseWeights
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged
 from glem.core.measures.sums import measured
@@ -49,7 +43,6 @@ _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the games learned from that tell when to stop a fit."""
-_SIZES = ArchiveFormat("glem sizes of phases", version=1, required=("phase_weights", "linear_phases"))
 
 
 @define(frozen=True)
@@ -159,7 +152,7 @@ def _is_large(terms: Terms, learning: Learning, positions: Positions) -> bool:
 
 @define(frozen=True, eq=False)
 class _Run:
-    """The stages of a discovery, whose results stay in the folder ``work``."""
+    """The stages of a discovery, which keep their unfinished work in the folder ``work``."""
 
     work: Path
     learning: Learning
@@ -170,33 +163,17 @@ class _Run:
     progress: Progress
 
     def candidates(self, sample: Positions) -> Candidates:
-        arrays, counts = self.work / "candidates.npz", self.work / "candidates.json"
-        if counts.exists():
-            facts = read_json(counts, "facts about candidates")
-            with reading(counts, "facts about candidates"):
-                return instance_of(Candidates, {"configurations": ConfigurationSet.load(arrays), **facts})
-        find = partial(find_candidates, work=self.work, jobs=self.jobs, progress=self.progress)
+        how: dict[str, Any] = {"work": self.work, "jobs": self.jobs, "progress": self.progress}
         try:
-            candidates = find(sample, self.learning, self.plan, seed=self.seed)
+            return find_candidates(sample, self.learning, self.plan, seed=self.seed, **how)
         except BadInputError:
             # The same settings would end here again, and others cannot go on with these parts.
             remove_work(self.work)
             raise
-        candidates.configurations.save(arrays)
-        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
-        write_text(counts, json.dumps(facts))
-        return candidates
 
     def fitted(self, name: str, terms: Terms, provenance: Mapping[str, str]) -> Training:
-        parts = ("training", "sizes", "evaluation")
-        path, sizes_path, evaluation_path = (self.work / f"{part}-{name}.npz" for part in parts)
-        if path.exists():
-            evaluation = load_value(evaluation_path)
-            sizes = _SIZES.read(sizes_path)[1]
-            weights, linear = PhaseWeights.load(path, evaluation.link), tuple(sizes["linear_phases"].tolist())
-            return Training(evaluation, weights, sizes["phase_weights"], linear)
         positions = self.training_set
-        training = train(
+        return train(
             positions,
             self.learning,
             terms,
@@ -214,14 +191,6 @@ class _Run:
             jobs=self.jobs,
             progress=self.progress,
         )
-        training.evaluation.save(evaluation_path)
-        sizes = {
-            "phase_weights": training.phase_weights,
-            "linear_phases": np.array(training.linear_phases, np.int64),
-        }
-        _SIZES.write(sizes_path, {}, sizes)
-        training.weights.save(path)
-        return training
 
     def assessed(self, held_out: Positions, trainings: Mapping[str, Training]) -> Assessment:
         learning, training_set = self.learning, self.training_set
