@@ -429,9 +429,7 @@ def discover(
     plan: DiscoveryPlan = made_of(DiscoveryPlan, settings)
     positions = Positions.of(positions)
     place, learning = Path(folder), load_learning(positions.game.name)
-    run = discovering(
-        positions, learning, place, plan.settings(seed), provenance=provenance, jobs=jobs, progress=progress
-    )
+    run = discovering(positions, learning, place, plan, seed=seed, provenance=provenance, jobs=jobs, progress=progress)
     with run as found:
         report = write_discovery(found, place)
         evaluations = {name: training.evaluation for name, training in found.trainings.items()}

@@ -1,7 +1,7 @@
 """From positions to the configurations worth a weight: mining, significance, gain, symmetry (GLEM, section 4)."""
 
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from attrs import define, evolve
@@ -10,77 +10,21 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.configurations.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
-from glem.core.configurations.mining import Method, label_significance, label_statistics, mine
+from glem.core.configurations.mining import label_significance, label_statistics, mine
 from glem.core.configurations.mining.gain import generalization_gain
 from glem.core.configurations.mining.union import union
-from glem.core.errors import BadInputError, check_arguments
+from glem.core.discovery.plan import DiscoveryPlan
+from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
 from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
-
-@define(frozen=True)
-class MiningPlan:
-    """What to mine and what to keep of it.
-
-    Parameters
-    ----------
-    groups
-        Feature groups whose relations are combined; empty for the features that lie on a board cell.
-    within
-        ``all`` combines any of them; ``patterns`` only the features of one pattern of the game's first set at a
-        time, which allows all sizes (GLEM, section 4.4: subsets of the atomic features).
-    minimum_matches
-        Minimal match count n in the sample; None for half a percent of it, and for 75 within patterns.
-    maximum_size
-        Most relations in a configuration; None for 4, and for no limit within patterns.
-    sample
-        Positions to mine, drawn from the training positions; a random symmetry is applied to each, so that images of
-        a configuration match equally often.
-    keep
-        Symmetry classes of configurations to keep.
-    level
-        Significance level of the correlation with the label, after Benjamini and Hochberg's correction.
-    least_gain
-        Least gain over every generalization, in standard errors.
-    limit
-        Most configurations to mine; more are an error, since what is missing then is no random part.
-    method, chunk_size, confidence
-        As in :func:`~glem.core.configurations.mining.mine`.
-    """
-
-    groups: tuple[str, ...] = ()
-    within: Literal["all", "patterns"] = "all"
-    minimum_matches: int | None = None
-    maximum_size: int | None = None
-    sample: int = 200_000
-    keep: int = 4_000
-    level: float = 0.01
-    least_gain: float = 3.0
-    limit: int = 40_000_000
-    method: Method = "exact"
-    chunk_size: int = 2048
-    confidence: float = 4.0
-
-    def __attrs_post_init__(self) -> None:
-        check_arguments(self, within=("all", "patterns"), method=get_args(Method), sample=(100,), keep=(1,))
-        check_arguments(self, minimum_matches=(1,), maximum_size=(1,), limit=(1,), chunk_size=(1,))
-        check_arguments(self, level=(0.0, 1.0), least_gain=(0.0,), confidence=(0.0,))
-
-    def matches_for(self, positions: int) -> int:
-        """Minimal match count for a sample of that many positions."""
-        if self.minimum_matches is not None:
-            return self.minimum_matches
-        return 75 if self.within == "patterns" else max(50, positions // 200)
-
-    @property
-    def size_limit(self) -> int | None:
-        """Most relations in a configuration."""
-        if self.maximum_size is not None or self.within == "patterns":
-            return self.maximum_size
-        return 4
+_LEVEL = 0.01
+"""Significance level of the correlation with the label, after Benjamini and Hochberg's correction."""
+_LIMIT = 40_000_000
+"""Most configurations to mine; more are an error, since what is missing then is no random part."""
 
 
 @define(frozen=True, eq=False)
@@ -143,20 +87,21 @@ def cell_features(learning: Learning) -> NDArray[np.intp]:
     return np.array(cells if cells else range(len(learning.features)), np.intp)
 
 
-def _subsets(learning: Learning, plan: MiningPlan) -> dict[str, NDArray[np.intp]]:
+def _subsets(learning: Learning, plan: DiscoveryPlan) -> dict[str, NDArray[np.intp]]:
     if plan.within == "all":
-        return {"all": learning.features.select(groups=plan.groups) if plan.groups else cell_features(learning)}
+        groups = plan.groups.split(",") if isinstance(plan.groups, str) else plan.groups
+        return {"all": learning.features.select(groups=groups) if groups else cell_features(learning)}
     if not learning.pattern_sets:
         raise BadInputError(f"{learning.game.name} has no patterns to mine within")
     patterns = next(iter(learning.pattern_sets.values()))
     return {name: learning.features.select(names=members) for name, members in patterns.items()}
 
 
-def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, greatest: float) -> str:
+def _lacking(plan: DiscoveryPlan, mined: int, significant: int, gaining: int, greatest: float) -> str:
     """Say which of the two conditions keeps all configurations out, and what helps against it."""
     found = (
-        f"none of {counted(mined, 'configuration')} is significant at {plan.level:g} and gains "
-        f"{plan.least_gain:g} standard "
+        f"none of {counted(mined, 'configuration')} is significant at {_LEVEL:g} and gains "
+        f"{plan.gain:g} standard "
         f"errors over its generalizations: {significant:,} of them are significant, {gaining:,} gain enough, and the "
         f"greatest gain is {greatest:.2f}."
     )
@@ -172,7 +117,7 @@ def _lacking(plan: MiningPlan, mined: int, significant: int, gaining: int, great
 def find_candidates(
     sample: Positions,
     learning: Learning,
-    plan: MiningPlan,
+    plan: DiscoveryPlan,
     *,
     seed: int = 0,
     work: Path | None = None,
@@ -213,20 +158,18 @@ def find_candidates(
             minimum_matches=minimum,
             maximum_size=plan.size_limit,
             features=features,
-            method=plan.method,
-            chunk_size=plan.chunk_size,
-            confidence=plan.confidence,
+            method="sequential" if plan.sequential else "exact",
             seed=seed,
-            limit=plan.limit,
+            limit=_LIMIT,
             jobs=jobs,
             checkpoint=None if work is None else work / f"mining-{name}",
             progress=progress,
         ).flatten()
         for name, features in _subsets(learning, plan).items()
     ]
-    if sum(len(part) for part in found) >= plan.limit:
+    if sum(len(part) for part in found) >= _LIMIT:
         raise BadInputError(
-            f"{plan.limit:,} configurations or more match at least {minimum:,} of {counted(len(sample), 'position')}: "
+            f"{_LIMIT:,} configurations or more match at least {minimum:,} of {counted(len(sample), 'position')}: "
             "raise the minimal match count or bound the size"
         )
     mined = union(found)
@@ -243,13 +186,13 @@ def find_candidates(
     statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
     # The positions of a game share their result.
     per_label = max(1.0, len(sample) / sample.game_count) if sample.game_count else 1.0
-    significant = label_significance(statistics, positions_per_label=per_label) <= plan.level
+    significant = label_significance(statistics, positions_per_label=per_label) <= _LEVEL
     overall = float(statistics.label_total / len(sample))
     deviation = float(np.sqrt(max(statistics.label_squares / len(sample) - overall**2, 0)))
     if not deviation > 0:
         raise BadInputError("all labels are equal: no configuration can be significant")
     gains = np.abs(generalization_gain(mined, statistics.means, overall, deviation * np.sqrt(per_label)))
-    gaining = gains >= plan.least_gain
+    gaining = gains >= plan.gain
     chosen = np.flatnonzero(significant & gaining)
     if len(chosen) == 0:
         greatest = float(np.nan_to_num(gains).max())

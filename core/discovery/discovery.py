@@ -1,37 +1,32 @@
 """The main job: from scored positions to mined configurations and fitted evaluations, with all that a report needs.
 
-Three stages, each of which leaves its results in the run folder: mining on a sample of the training games, a fit of
-the mined configurations alone, and a fit of patterns. A stage whose results are there is not run again, and inside a
-stage mining and fitting keep theirs. After a kill the same call continues, and ends with the same files as one that
-was never interrupted.
+Three stages, each of which keeps its finished parts in the run folder: mining on a sample of the training games, a fit
+of the mined configurations alone, and a fit of patterns. After a kill the same call continues from these parts, and
+ends with the same files as one that was never interrupted.
 """
 
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import asdict, define, field
+from attrs import asdict, define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
-from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
+from glem.core.configurations.configurations import symmetry_classes
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
-from glem.core.discovery.candidates import Candidates, MiningPlan, draw_sample, find_candidates
-from glem.core.errors import BadInputError, __version__, check_arguments, reading
-from glem.core.evaluation.named import load_value
+from glem.core.discovery.candidates import Candidates, draw_sample, find_candidates
+from glem.core.discovery.plan import DiscoveryPlan
+from glem.core.errors import BadInputError, __version__
 from glem.core.features.learning import Learning
-from glem.core.files.archives import ArchiveFormat
-from glem.core.files.atomic import check_writable, write_text
+from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.files.json_values import instance_of, read_json
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins
-from glem.core.fitting.least_squares import FitSettings, Terms, Training, train, value_chunks, values_of
-from glem.core.fitting.phases import PhaseWeights
+from glem.core.fitting.least_squares import Terms, Training, train, value_chunks, values_of
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged
 from glem.core.measures.sums import measured
@@ -46,41 +41,8 @@ PATTERNS = "patterns"
 
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
-_SIZES = ArchiveFormat("glem sizes of phases", version=1, required=("phase_weights", "linear_phases"))
-
-
-@define(frozen=True)
-class DiscoverySettings:
-    """Settings of a discovery.
-
-    Parameters
-    ----------
-    mining
-        What to mine and keep.
-    fit
-        How weights are fitted.
-    pattern_set
-        Name of the game's pattern set; None for its first, empty for no patterns.
-    held_out
-        Share of games that no stage sees; the errors in the report are theirs.
-    validation
-        Share of games for early stopping.
-    seed
-        Chooses games and sample.
-    shown
-        Configurations in the report.
-    """
-
-    mining: MiningPlan = field(factory=MiningPlan)
-    fit: FitSettings = field(factory=FitSettings.default)
-    pattern_set: str | None = None
-    held_out: float = 0.1
-    validation: float = 0.05
-    seed: int = 0
-    shown: int = 24
-
-    def __attrs_post_init__(self) -> None:
-        check_arguments(self, held_out=(0.0, 1.0), validation=(0.0, 1.0), seed=(0,), shown=(0,))
+VALIDATION = 0.05
+"""Share of the games learned from that tell when to stop a fit."""
 
 
 @define(frozen=True)
@@ -116,7 +78,7 @@ class Discovery:
     ----------
     learning
         Features, phases and patterns of the game.
-    settings
+    plan, seed
         What was done.
     positions, training_set, held_out, sample
         All positions, those that were learned from, those that no stage saw, and those that were mined.
@@ -133,7 +95,8 @@ class Discovery:
     """
 
     learning: Learning
-    settings: DiscoverySettings
+    plan: DiscoveryPlan
+    seed: int
     positions: Positions
     training_set: Positions
     held_out: Positions
@@ -156,12 +119,12 @@ RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz"
 """Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
-def _described(positions: Positions, settings: DiscoverySettings, patterns: PatternSet | None) -> dict[str, Any]:
+def _described(positions: Positions, plan: DiscoveryPlan, seed: int, patterns: PatternSet | None) -> dict[str, Any]:
     """All that the results depend on, as JSON values."""
-    chosen = json.loads(json.dumps(asdict(settings), default=repr))
+    chosen = json.loads(json.dumps(asdict(plan), default=repr))
     digest = arrays_digest(positions.columns().values())
     names = None if patterns is None else patterns.names
-    return {"work": "discover", "glem": __version__, "positions": digest, "patterns": names, **chosen}
+    return {"work": "discover", "glem": __version__, "positions": digest, "seed": seed, **chosen, "patterns": names}
 
 
 def _check_results(folder: Path) -> None:
@@ -189,69 +152,45 @@ def _is_large(terms: Terms, learning: Learning, positions: Positions) -> bool:
 
 @define(frozen=True, eq=False)
 class _Run:
-    """The stages of a discovery, whose results stay in the folder ``work``."""
+    """The stages of a discovery, which keep their unfinished work in the folder ``work``."""
 
     work: Path
     learning: Learning
-    settings: DiscoverySettings
+    plan: DiscoveryPlan
+    seed: int
     training_set: Positions
     jobs: int
     progress: Progress
 
     def candidates(self, sample: Positions) -> Candidates:
-        arrays, counts = self.work / "candidates.npz", self.work / "candidates.json"
-        if counts.exists():
-            facts = read_json(counts, "facts about candidates")
-            with reading(counts, "facts about candidates"):
-                return instance_of(Candidates, {"configurations": ConfigurationSet.load(arrays), **facts})
-        plan, seed = self.settings.mining, self.settings.seed
-        find = partial(find_candidates, work=self.work, jobs=self.jobs, progress=self.progress)
+        how: dict[str, Any] = {"work": self.work, "jobs": self.jobs, "progress": self.progress}
         try:
-            candidates = find(sample, self.learning, plan, seed=seed)
+            return find_candidates(sample, self.learning, self.plan, seed=self.seed, **how)
         except BadInputError:
             # The same settings would end here again, and others cannot go on with these parts.
             remove_work(self.work)
             raise
-        candidates.configurations.save(arrays)
-        facts = {name: getattr(candidates, name) for name in ("mined", "significant", "incomplete", "lacking")}
-        write_text(counts, json.dumps(facts))
-        return candidates
 
     def fitted(self, name: str, terms: Terms, provenance: Mapping[str, str]) -> Training:
-        parts = ("training", "sizes", "evaluation")
-        path, sizes_path, evaluation_path = (self.work / f"{part}-{name}.npz" for part in parts)
-        if path.exists():
-            evaluation = load_value(evaluation_path)
-            sizes = _SIZES.read(sizes_path)[1]
-            weights, linear = PhaseWeights.load(path, evaluation.link), tuple(sizes["linear_phases"].tolist())
-            return Training(evaluation, weights, sizes["phase_weights"], linear)
-        chosen, positions = self.settings, self.training_set
-        training = train(
+        positions = self.training_set
+        return train(
             positions,
             self.learning,
             terms,
-            chosen.fit,
-            held_out=positions.held_out_mask(chosen.validation, chosen.seed + 1) if chosen.validation else None,
+            self.plan.fit,
+            held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
             work=self.work / f"fit-{name}",
             by_phase=_is_large(terms, self.learning, positions),
             provenance={
                 "command": "discover",
                 "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],
                 "labels": positions.label_kind,
-                "seed": str(chosen.seed),
+                "seed": str(self.seed),
                 **provenance,
             },
             jobs=self.jobs,
             progress=self.progress,
         )
-        training.evaluation.save(evaluation_path)
-        sizes = {
-            "phase_weights": training.phase_weights,
-            "linear_phases": np.array(training.linear_phases, np.int64),
-        }
-        _SIZES.write(sizes_path, {}, sizes)
-        training.weights.save(path)
-        return training
 
     def assessed(self, held_out: Positions, trainings: Mapping[str, Training]) -> Assessment:
         learning, training_set = self.learning, self.training_set
@@ -290,8 +229,9 @@ def discover(
     positions: Positions,
     learning: Learning,
     folder: Path,
-    settings: DiscoverySettings | None = None,
+    plan: DiscoveryPlan | None = None,
     *,
+    seed: int = 0,
     provenance: Mapping[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
@@ -311,8 +251,10 @@ def discover(
     folder
         Where ``mined.npz`` and the evaluations ``configurations.npz`` and ``patterns.npz`` go, and the report. Made if
         absent. Without configurations neither file of theirs is there. Unfinished work lies in its folder ``work``.
-    settings
+    plan
         What to do; defaults if None.
+    seed
+        Chooses games and sample.
     provenance
         Kept in the evaluations beside how they were made.
     jobs
@@ -326,8 +268,8 @@ def discover(
         Too few positions or games, an unknown pattern set, all labels equal, or the folder holds unfinished work of
         other settings, or files of such names that no discovery has written.
     """
-    chosen = settings if settings is not None else DiscoverySettings()
-    training_set, held_out = positions.split_by_game(chosen.held_out, chosen.seed)
+    chosen = plan if plan is not None else DiscoveryPlan()
+    training_set, held_out = positions.split_by_game(chosen.held_out, seed)
     pattern_set = _pattern_set(learning, chosen, training_set)
     if len(training_set) < 1000 or len(held_out) < 100:
         raise BadInputError(
@@ -339,9 +281,9 @@ def discover(
         check_writable(folder)
     _check_results(folder)
     folder.mkdir(exist_ok=True)
-    with run_folder(folder / "work", _described(positions, chosen, pattern_set)) as work:
-        run = _Run(work, learning, chosen, training_set, jobs, progress)
-        sample = draw_sample(training_set, chosen.mining.sample, chosen.seed)
+    with run_folder(folder / "work", _described(positions, chosen, seed, pattern_set)) as work:
+        run = _Run(work, learning, chosen, seed, training_set, jobs, progress)
+        sample = draw_sample(training_set, chosen.sample, seed)
         candidates = run.candidates(sample)
         configurations = candidates.configurations
         classes = symmetry_classes(configurations, learning.features.symmetries)
@@ -367,6 +309,7 @@ def discover(
         yield Discovery(
             learning,
             chosen,
+            seed,
             positions,
             training_set,
             held_out,
@@ -379,9 +322,9 @@ def discover(
         )
 
 
-def _pattern_set(learning: Learning, settings: DiscoverySettings, positions: Positions) -> PatternSet | None:
-    name = next(iter(learning.pattern_sets), "") if settings.pattern_set is None else settings.pattern_set
-    if name == "":
+def _pattern_set(learning: Learning, plan: DiscoveryPlan, positions: Positions) -> PatternSet | None:
+    name = next(iter(learning.pattern_sets), "") if plan.patterns is None else plan.patterns
+    if name in {"", "none"}:
         return None
-    minimum = settings.mining.minimum_matches or MINIMUM_MATCHES
+    minimum = plan.minimum_matches or MINIMUM_MATCHES
     return PatternSet.named(learning, name, values_of(learning, positions.positions), minimum)

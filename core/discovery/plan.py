@@ -9,7 +9,7 @@ from attrs import define
 from glem.core.tasks.settings import setting
 
 if TYPE_CHECKING:
-    from glem.core.discovery.discovery import DiscoverySettings
+    from glem.core.fitting.least_squares import FitSettings
 
 
 @define(frozen=True, slots=False)
@@ -60,29 +60,25 @@ class DiscoveryPlan:
     l2: float = setting(25.0, least=0.0, most=1e9)
     smoothing: float = setting(0.25, least=0.0, most=1.0)
 
-    def settings(self, seed: int) -> DiscoverySettings:
-        """Make what :func:`~glem.core.discovery.discovery.discover` takes."""
-        from glem.core.discovery.candidates import MiningPlan
-        from glem.core.discovery.discovery import DiscoverySettings
+    def matches_for(self, positions: int) -> int:
+        """Minimal match count for a sample of that many positions."""
+        if self.minimum_matches is not None:
+            return self.minimum_matches
+        return 75 if self.within == "patterns" else max(50, positions // 200)
+
+    @property
+    def size_limit(self) -> int | None:
+        """Most relations in a configuration."""
+        if self.maximum_size is not None or self.within == "patterns":
+            return self.maximum_size
+        return 4
+
+    @property
+    def fit(self) -> FitSettings:
+        """How weights are fitted."""
         from glem.core.fitting.least_squares import FitSettings
         from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 
-        groups = self.groups.split(",") if isinstance(self.groups, str) else self.groups or ()
-        return DiscoverySettings(
-            mining=MiningPlan(
-                groups=tuple(groups),
-                within=self.within,  # type: ignore[arg-type] # one of the words
-                minimum_matches=self.minimum_matches,
-                maximum_size=self.maximum_size,
-                sample=self.sample,
-                keep=self.keep,
-                least_gain=self.gain,
-                method="sequential" if self.sequential else "exact",
-            ),
-            fit=FitSettings(
-                ConjugateGradient(iterations=self.iterations, patience=5), l2=self.l2, smoothing=self.smoothing
-            ),
-            pattern_set="" if self.patterns == "none" else self.patterns,
-            held_out=self.held_out,
-            seed=seed,
+        return FitSettings(
+            ConjugateGradient(iterations=self.iterations, patience=5), l2=self.l2, smoothing=self.smoothing
         )

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from io import BufferedIOBase, BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,43 +171,31 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
     except OSError as error:
         raise BadInputError(f"{source}: cannot be opened: {error.strerror or error}") from error
     _log.info("reading %s", source)
-    with file, _unpacked(file, source.suffix.lower()) as stream:
+    with file, _packing(file, source.suffix.lower(), "rb") as stream:
         packed = os.fstat(file.fileno()).st_size if source.suffix.lower() in _PACKINGS else None
         yield BoundedFile(source, stream, max_bytes, packed)
 
 
-def _unpacked(file: BufferedReader, suffix: str) -> Any:
-    """Make a context manager that gives the unpacked bytes."""
+def _packing(file: BufferedReader | BufferedWriter, suffix: str, mode: Literal["rb", "wb"]) -> Any:
+    """Make a context manager that gives the unpacked bytes of a file, or what packs bytes into it."""
     if suffix == ".gz":
-        return gzip.GzipFile(fileobj=file)
+        return gzip.GzipFile(filename="", fileobj=file, mode=mode, mtime=0)
     if suffix == ".xz":
-        return lzma.LZMAFile(file)
+        return lzma.LZMAFile(file, mode)
     if suffix == ".zst":
         # pyarrow is slow to import, and few files need it.
         import pyarrow
 
-        return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
+        stream = pyarrow.CompressedInputStream if mode == "rb" else pyarrow.CompressedOutputStream
+        return stream(pyarrow.PythonFile(file, mode=mode[0]), "zstd")
     return file
 
 
 @contextlib.contextmanager
 def open_packed(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing bytes; ``.gz``, ``.xz`` and ``.zst`` are packed, equal bytes to equal files."""
-    with path.open("wb") as file, _packing(file, path.suffix.lower()) as packed:
+    with path.open("wb") as file, _packing(file, path.suffix.lower(), "wb") as packed:
         yield packed
-
-
-def _packing(file: BufferedWriter, suffix: str) -> Any:
-    """Make a context manager that gives what packs bytes into a file."""
-    if suffix == ".gz":
-        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
-    if suffix == ".xz":
-        return lzma.LZMAFile(file, "wb")
-    if suffix == ".zst":
-        import pyarrow
-
-        return pyarrow.CompressedOutputStream(pyarrow.PythonFile(file, mode="w"), "zstd")
-    return file
 
 
 def bare_suffix(path: str | os.PathLike[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.discovery.discovery import CONFIGURATIONS, PATTERNS, Discovery
+from glem.core.discovery.discovery import CONFIGURATIONS, PATTERNS, VALIDATION, Discovery
 from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
@@ -35,6 +35,8 @@ feature or two, fitted phase by phase.
 A configuration fixes the content of the drawn cells and leaves all others open. Configurations that a symmetry of \
 the board turns into each other share one weight; the one nearest the top left is drawn.{corners}"""
 
+_SHOWN = 24
+"""Configurations in a report."""
 _ENOUGH_MATCHES = 20
 """Positions in which an entry of a pattern counts as known."""
 _ENOUGH_IN_CELL = 30
@@ -101,7 +103,7 @@ def _configuration_items(found: Discovery) -> tuple[Item, ...]:
         return sorted((cell is None, cell or 0) for cell in cells)
 
     items = []
-    for chosen in np.argsort(-influence, kind="stable")[: found.settings.shown]:
+    for chosen in np.argsort(-influence, kind="stable")[:_SHOWN]:
         if influence[chosen] == 0:
             break
         member = int(min(np.flatnonzero(found.classes == chosen), key=lying))
@@ -288,8 +290,10 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
 
 def _pattern_name(found: Discovery) -> str:
     """Name of the set, or of the file, whose patterns were fitted beside what was found."""
-    name = found.settings.pattern_set
-    return next(iter(found.learning.pattern_sets), "") if name is None else Path(name).name
+    name = found.plan.patterns
+    if name is None:
+        return next(iter(found.learning.pattern_sets), "")
+    return "" if name == "none" else Path(name).name
 
 
 def _summary(found: Discovery) -> str:
@@ -326,8 +330,7 @@ def _summary(found: Discovery) -> str:
 
 
 def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
-    positions, candidates, settings = found.positions, found.candidates, found.settings
-    plan, mined = settings.mining, len(found.sample)
+    positions, candidates, plan, mined = found.positions, found.candidates, found.plan, len(found.sample)
     facts = {
         "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
         "sources": ", ".join(positions.sources) or "unknown",
@@ -339,14 +342,14 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
             f"within {plan.within}"
         ),
         "configurations": (
-            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.least_gain:g}; "
+            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.gain:g}; "
             f"{counted(int(found.classes.max(initial=-1)) + 1, 'class')} of them kept, "
             f"with all images {len(candidates.configurations):,}"
         ),
-        "seed": str(settings.seed),
+        "seed": str(found.seed),
         "fit": (
-            f"{settings.fit.fitter!r}, penalty {settings.fit.l2:g}, smoothing {settings.fit.smoothing}, "
-            f"{settings.validation:.0%} of the games for early stopping"
+            f"{plan.fit.fitter!r}, penalty {plan.l2:g}, smoothing {plan.smoothing}, "
+            f"{VALIDATION:.0%} of the games for early stopping"
         ),
         "glem": __version__,
     }

@@ -400,8 +400,8 @@ def discovered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What ``glem discover --demo`` asks a discovery for, which is interrupted."""
     called: dict[str, Any] = {}
 
-    def discover(positions: Positions, learning: Learning, folder: Path, settings: Any, **rest: Any) -> Any:
-        called.update(positions=len(positions), folder=folder, settings=settings)
+    def discover(positions: Positions, learning: Learning, folder: Path, plan: Any, **rest: Any) -> Any:
+        called.update(positions=len(positions), folder=folder, plan=plan)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("glem.core.discovery.discovery.discover", discover)
@@ -422,11 +422,11 @@ def test_demo_is_a_discovery_with_its_files(terminal: Terminal, tmp_path: Path, 
     assert discovered["positions"] > 200_000
     assert discovered["folder"] == tmp_path / "demo"
     assert "interrupted; the same command continues" in terminal.error
-    small = discovered["settings"]
-    assert f"--sample {small.mining.sample}, " in " ".join(terminal("discover", "--help").split())
+    small = discovered["plan"]
+    assert f"--sample {small.sample}, " in " ".join(terminal("discover", "--help").split())
     terminal("demo", "-o", tmp_path / "demo", "--sample", 7000, status=130)
     assert "interrupted; the same command continues" in terminal.error
-    assert discovered["settings"].mining == evolve(small.mining, sample=7000)
+    assert discovered["plan"] == evolve(small, sample=7000)
 
 
 def test_demo_of_a_game_without_a_sample_lets_it_play(

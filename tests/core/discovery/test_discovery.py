@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.kernels import popcount
-from glem.core.discovery.candidates import MiningPlan, draw_sample, find_candidates
-from glem.core.discovery.discovery import Discovery, DiscoverySettings, discover
+from glem.core.discovery.candidates import draw_sample, find_candidates
+from glem.core.discovery.discovery import Discovery, discover
+from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
@@ -30,25 +31,18 @@ from tests.othello import LEARNING, sample_of_games
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
-SETTINGS = DiscoverySettings(
-    mining=MiningPlan(sample=10_000, maximum_size=2, keep=200, least_gain=2.0),
-    fit=FitSettings(ConjugateGradient(iterations=12, patience=5, refresh_every=3), smoothing=0.0),
-    held_out=0.2,
-    shown=6,
+PLAN = DiscoveryPlan(
+    sample=10_000, maximum_size=2, keep=200, gain=2.0, held_out=0.2, iterations=12, l2=0.0, smoothing=0.0
 )
 # No configuration gains so much: what is left is a fit of patterns, and the report.
-QUICK = attrs.evolve(
-    SETTINGS,
-    mining=MiningPlan(sample=5_000, maximum_size=1, least_gain=1000),
-    fit=FitSettings(ConjugateGradient(iterations=2), smoothing=0.0),
-)
+QUICK = attrs.evolve(PLAN, sample=5_000, maximum_size=1, gain=1000, iterations=2)
 
 
 def discovered(
-    positions: Positions, folder: Path, settings: DiscoverySettings, **rest: Any
+    positions: Positions, folder: Path, plan: DiscoveryPlan, **rest: Any
 ) -> tuple[Discovery, DiscoveryReport]:
     """Discover with all files."""
-    with discover(positions, LEARNING, folder, settings, **rest) as found:
+    with discover(positions, LEARNING, folder, plan, **rest) as found:
         return found, write_discovery(found, folder)
 
 
@@ -62,7 +56,7 @@ def positions() -> Positions:
 def finished(positions: Positions, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of an uninterrupted discovery, in which its results are and nothing else."""
     folder = tmp_path_factory.mktemp("uninterrupted")
-    discovered(positions, folder, SETTINGS)
+    discovered(positions, folder, PLAN)
     assert sorted(path.name for path in folder.iterdir()) == sorted(RESULTS)
     return folder
 
@@ -125,7 +119,7 @@ def test_of_images_the_one_nearest_the_top_left_is_shown(report: Any) -> None:
 
 def test_a_phase_without_positions_has_no_learning_curve_and_no_errors(positions: Positions, tmp_path: Path) -> None:
     late = positions.select((positions.ply >= 20) & (positions.record < 200))
-    found, report = discovered(late, tmp_path, SETTINGS)
+    found, report = discovered(late, tmp_path, PLAN)
     empty = np.flatnonzero(found.assessment.counts == 0)
     assert len(empty)
     names = [LEARNING.phases.names[phase] for phase in empty]
@@ -147,7 +141,7 @@ def test_models_beat_the_baselines_on_held_out_games(report: Any) -> None:
 
 
 def test_reported_errors_are_those_of_the_files(finished: Path, report: Any, positions: Positions) -> None:
-    _, held_out = positions.split_by_game(SETTINGS.held_out, SETTINGS.seed)
+    _, held_out = positions.split_by_game(PLAN.held_out)
     phases = LEARNING.phases.of(held_out.positions)
     for model in ("configurations", "patterns"):
         residual = LinearEvaluation.load(finished / f"{model}.npz").predict(held_out.positions) - held_out.label
@@ -189,23 +183,23 @@ def test_an_interrupted_discovery_ends_with_the_same_files(
     finished: Path, positions: Positions, tmp_path: Path, steps: int
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
-        discovered(positions, tmp_path, SETTINGS, progress=_StopAfter(steps))
+        discovered(positions, tmp_path, PLAN, progress=_StopAfter(steps))
     assert (tmp_path / "work").is_dir()
-    discovered(positions, tmp_path, SETTINGS, jobs=2)
+    discovered(positions, tmp_path, PLAN, jobs=2)
     for name in RESULTS:
         assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
 
 
 def test_work_of_other_settings_is_refused_and_stays(positions: Positions, tmp_path: Path) -> None:
-    other = DiscoverySettings(mining=MiningPlan(sample=5_000, maximum_size=1), fit=SETTINGS.fit, seed=1)
+    other = attrs.evolve(PLAN, sample=5_000, maximum_size=1)
     with pytest.raises(KeyboardInterrupt):
-        discovered(positions, tmp_path, other, progress=_StopAfter(150))
+        discovered(positions, tmp_path, other, seed=1, progress=_StopAfter(150))
     parts = sorted((tmp_path / "work").rglob("part-*.npz"))
     assert parts
     with pytest.raises(BadInputError, match=r"unfinished work of other settings .*maximum_size: 1, not 2"):
-        discovered(positions, tmp_path, SETTINGS)
+        discovered(positions, tmp_path, PLAN)
     with pytest.raises(BadInputError, match="seed: 1, not 2"):
-        discovered(positions, tmp_path, attrs.evolve(other, seed=2))
+        discovered(positions, tmp_path, other, seed=2)
     assert sorted((tmp_path / "work").rglob("part-*.npz")) == parts
 
 
@@ -213,20 +207,20 @@ def test_files_that_no_discovery_has_written_are_left_alone(positions: Positions
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "thesis.txt").write_text("precious")
     with pytest.raises(BadInputError, match=r"work holds thesis\.txt, .* may not be glem's"):
-        discovered(positions, tmp_path, SETTINGS)
+        discovered(positions, tmp_path, PLAN)
     assert (tmp_path / "work" / "thesis.txt").read_text() == "precious"
     for name in ("report.html", "mined.npz", "discovery.json"):
         folder = tmp_path / name.partition(".")[0]
         folder.mkdir()
         (folder / name).write_text('{"title": "precious"}')
         with pytest.raises(BadInputError, match=f"holds {name}, but no discovery.json of glem"):
-            discovered(positions, folder, SETTINGS)
+            discovered(positions, folder, PLAN)
         assert [path.name for path in folder.iterdir()] == [name]
 
 
 def test_mining_within_patterns_stays_within_them(positions: Positions) -> None:
     sample = draw_sample(positions, 5_000, 3)
-    plan = MiningPlan(within="patterns", minimum_matches=100, keep=3_000, least_gain=0.5)
+    plan = DiscoveryPlan(within="patterns", minimum_matches=100, keep=3_000, gain=0.5)
     found = find_candidates(sample, LEARNING, plan).configurations
     features, patterns = LEARNING.features, LEARNING.pattern_sets["logistello"]
     assert features.symmetries is not None
@@ -249,30 +243,31 @@ def test_a_sample_holds_images_of_drawn_positions(positions: Positions) -> None:
     assert not np.isin(drawn, given).all()
 
 
-def test_bad_input_is_explained(positions: Positions, tmp_path: Path) -> None:
+def test_bad_input_is_explained(positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInputError, match="at least 1,000"):
-        discovered(positions.select(slice(0, 300)), tmp_path, SETTINGS)
+        discovered(positions.select(slice(0, 300)), tmp_path, PLAN)
     with pytest.raises(BadInputError, match="no pattern set 'nothing'"):
-        discovered(positions, tmp_path, DiscoverySettings(pattern_set="nothing"))
+        discovered(positions, tmp_path, DiscoveryPlan(patterns="nothing"))
     with pytest.raises(BadInputError, match="within is 'nowhere'"):
-        MiningPlan(within="nowhere")  # type: ignore[arg-type]
+        DiscoveryPlan(within="nowhere")
     sample = draw_sample(positions, 2_000, 0)
-    with pytest.raises(BadInputError, match="1,000 configurations or more"):
-        find_candidates(sample, LEARNING, MiningPlan(limit=1_000))
     flat = Positions.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
-        find_candidates(flat, LEARNING, MiningPlan(maximum_size=1))
+        find_candidates(flat, LEARNING, DiscoveryPlan(maximum_size=1))
+    monkeypatch.setattr("glem.core.discovery.candidates._LIMIT", 1_000)
+    with pytest.raises(BadInputError, match="1,000 configurations or more"):
+        find_candidates(sample, LEARNING, DiscoveryPlan())
 
 
 def test_nothing_significant_is_told_with_what_helps(positions: Positions) -> None:
     sample = draw_sample(positions, 2_000, 0)
-    strict = find_candidates(sample, LEARNING, MiningPlan(maximum_size=1, least_gain=1000))
+    strict = find_candidates(sample, LEARNING, DiscoveryPlan(maximum_size=1, gain=1000))
     assert len(strict.configurations) == strict.significant == 0
     assert strict.mined > 0
     # Some are significant, none gains a thousand standard errors: what helps is the gain.
     assert "a smaller --gain, fewer candidates" in strict.lacking
     random = attrs.evolve(sample, label=np.random.default_rng(0).permutation(sample.label))
-    chance = find_candidates(random, LEARNING, MiningPlan(maximum_size=2, least_gain=0.0))
+    chance = find_candidates(random, LEARNING, DiscoveryPlan(maximum_size=2, gain=0.0))
     assert " 0 of them are significant" in chance.lacking
     assert "a smaller --maximum-size, or a larger --minimum-matches" in chance.lacking
     assert "--gain" not in chance.lacking
@@ -287,15 +282,15 @@ def test_the_command_tells_its_files(positions: Positions, terminal: Terminal, t
     assert files.endswith(" positions.parquet")
 
 
-@pytest.mark.parametrize("pattern_set", [None, ""])
+@pytest.mark.parametrize("patterns", [None, "none"])
 def test_a_discovery_without_configurations_ends_in_a_report(
-    positions: Positions, tmp_path: Path, pattern_set: str | None
+    positions: Positions, tmp_path: Path, patterns: str | None
 ) -> None:
     for name, text in {"mined.npz": "of an earlier discovery", "discovery.json": '{"facts": {"glem": "1"}}'}.items():
         (tmp_path / name).write_text(text)
-    settings = attrs.evolve(QUICK, pattern_set=pattern_set)
-    found, report = discovered(positions.select(positions.record < 200), tmp_path, settings)
-    models = [] if pattern_set == "" else ["patterns"]
+    plan = attrs.evolve(QUICK, patterns=patterns)
+    found, report = discovered(positions.select(positions.record < 200), tmp_path, plan)
+    models = ["patterns"] if patterns is None else []
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["discovery.json", "report.html", *(f"{model}.npz" for model in models)]
     )
@@ -312,7 +307,7 @@ def test_one_convention_for_merged_positions(positions: Positions, tmp_path: Pat
     merged = positions.select(positions.record < 200).merge_duplicates()
     assert merged.weight.max() > 50
     found, report = discovered(merged, tmp_path, QUICK)
-    _, held_out = merged.split_by_game(QUICK.held_out, QUICK.seed)
+    _, held_out = merged.split_by_game(QUICK.held_out)
     assessment = found.assessment
     assert assessment.weights.sum() == held_out.weight.sum() > assessment.counts.sum() == len(held_out)
     for model, errors in assessment.errors.items():
@@ -329,9 +324,7 @@ def test_one_convention_for_merged_positions(positions: Positions, tmp_path: Pat
 def test_phases_that_learn_nothing_are_named_in_the_summary(positions: Positions, tmp_path: Path) -> None:
     few = positions.select(positions.record < 200)
     noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
-    fit = FitSettings(ConjugateGradient(iterations=4, patience=2), smoothing=0.0, l2=0.0)
-    settings = attrs.evolve(QUICK, fit=fit)
-    found, report = discovered(noise, tmp_path, settings)
+    found, report = discovered(noise, tmp_path, attrs.evolve(QUICK, iterations=10))
     results = found.trainings["patterns"].weights.results
     kept = [name for name, result in zip(report.phases, results, strict=True) if result and not result.improved]
     assert kept

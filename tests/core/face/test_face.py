@@ -97,10 +97,9 @@ def test_a_fit_says_which_argument_is_wrong(positions: glem.Positions, arguments
     ("settings", "bad"),
     [
         (
-            "discovery.candidates.MiningPlan",
-            {"method": "exakt", "maximum_size": 0, "level": 2, "least_gain": float("nan")},
+            "discovery.plan.DiscoveryPlan",
+            {"within": "all of it", "maximum_size": 0, "gain": float("nan"), "held_out": -1},
         ),
-        ("discovery.discovery.DiscoverySettings", {"held_out": -1, "validation": 2, "shown": -1, "seed": 0.5}),
         ("fitting.likelihood.LikelihoodSettings", {"value_phases": "linaer", "l2": -1, "iterations": -3, "window": 0}),
         ("fitting.minimizing.conjugate.ConjugateGradient", {"iterations": -1, "patience": 0, "tolerance": -1}),
         ("fitting.minimizing.descent.GradientDescent", {"momentum": 1.0, "step_size": -1, "checkpoint_every": 0}),
