@@ -31,6 +31,7 @@ from glem.core.fitting.discriminants.models import (
     fit_quadratic,
     fit_with_remedies,
 )
+from glem.core.fitting.fitters.fitter import Fit
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -65,44 +66,6 @@ def _count(indices: Any, offsets: Any, phases: Any, trials: Any, won: Any, sums:
             place = offsets[instance] + column[row]
             sums[0, phases[row], place] += trials[row]
             sums[1, phases[row], place] += trials[row] * won[row]
-
-
-@define(frozen=True, eq=False)
-class PhaseDiscriminants:
-    """An evaluation of winning chances, and the fits that it has its weights from.
-
-    Parameters
-    ----------
-    evaluation
-        Under the logistic link: linear or quadratic.
-    models
-        By phase; None where a phase has the coefficients of the nearest one.
-    warnings
-        What was left out or corrected, with the phase.
-    """
-
-    evaluation: LinearEvaluation
-    models: tuple[LinearModel | QuadraticModel | None, ...]
-    warnings: tuple[str, ...]
-
-    def course(self) -> tuple[dict[str, Any] | None, ...]:
-        """Figures of a :class:`~glem.core.fitting.fitters.fitter.Fit`, where each term has one weight."""
-        names, told = [*self.evaluation.terms, "constant"], self.evaluation.coefficients
-        if told is None:
-            return ()
-        return tuple(
-            None
-            if model is None
-            else {
-                "positions": model.rows,
-                "games": model.games,
-                "log_loss": -model.log_likelihood / model.trials,
-                "weights": dict(zip(names, told[0][number].tolist(), strict=True)),
-                "errors": dict(zip(names, told[1][number].tolist(), strict=True)),
-            }
-            for number, model in enumerate(self.models)
-            if isinstance(model, LinearModel | None)
-        )
 
 
 def shares_of_wins(positions: Positions) -> NDArray[np.float64]:
@@ -262,8 +225,31 @@ def fit_rows(
     *,
     provenance: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
-) -> PhaseDiscriminants:
-    """Fit a discriminant to each phase; arguments and errors are those of :func:`fit_phases_by_result`."""
+) -> Fit:
+    """Fit a discriminant to each phase.
+
+    Parameters
+    ----------
+    rows
+        The positions.
+    method
+        One of :data:`METHODS`.
+    provenance
+        Kept in the evaluation, which is linear or quadratic, under the logistic link.
+    progress
+        Display.
+
+    Returns
+    -------
+    Fit
+        Its course has no figures of a phase that takes the coefficients of the nearest one, and is empty where a term
+        has several weights. Its warnings say what was left out or corrected, with the phase.
+
+    Raises
+    ------
+    BadInputError
+        No phase could be fitted.
+    """
     check_arguments({"method": method}, method=tuple(METHODS))
     terms, names = rows.terms, rows.terms.terms
     phases = terms.learning.phases
@@ -307,6 +293,7 @@ def fit_rows(
     }
     slopes = slopes[nearest]
     if METHODS[method] is fit_quadratic:
+        course: tuple[dict[str, Any] | None, ...] = ()
         evaluation: LinearEvaluation = QuadraticEvaluation(
             **common,
             pattern_weights=terms.pattern_weights,
@@ -324,50 +311,20 @@ def fit_rows(
             linear_weights=slopes[:, len(sizes) :].astype(np.float32),
             coefficients=coefficients,
         )
-    return PhaseDiscriminants(evaluation, tuple(models), tuple(warnings))
-
-
-def fit_phases_by_result(
-    parts: Parts,
-    learning: Learning,
-    names: tuple[str, ...],
-    method: str = "logistic",
-    *,
-    patterns: PatternSet | None = None,
-    seed: int = 0,
-    provenance: Mapping[str, str] | None = None,
-    progress: Progress = SILENT,
-) -> PhaseDiscriminants:
-    """Fit discriminants of linear features, and of patterns by tables, to results.
-
-    Parameters
-    ----------
-    parts
-        Positions, which need not fit in memory; the sign of a label is the result, a draw is half a win.
-    learning
-        Features and phases of their game.
-    names
-        Linear features.
-    method
-        One of :data:`METHODS`.
-    patterns
-        Patterns, if any; their tables are estimated on the positions of :data:`TABLE_SHARE` of the games, and the
-        discriminants are fitted to the others.
-    seed
-        Chooses these games.
-    provenance
-        Kept in the evaluation.
-    progress
-        Display.
-
-    Raises
-    ------
-    BadInputError
-        No terms or positions, or no phase that could be fitted.
-    """
-    check_arguments({"method": method, "seed": seed}, method=tuple(METHODS), seed=(0,))
-    rows = rows_to_fit(parts, learning, names, patterns, seed=seed, progress=progress)
-    return fit_rows(rows, method, provenance=provenance, progress=progress)
+        terms_and_constant = [*names, "constant"]
+        course = tuple(
+            {
+                "positions": model.rows,
+                "games": model.games,
+                "log_loss": -model.log_likelihood / model.trials,
+                "weights": dict(zip(terms_and_constant, coefficients[0, number].tolist(), strict=True)),
+                "errors": dict(zip(terms_and_constant, coefficients[1, number].tolist(), strict=True)),
+            }
+            if isinstance(model, LinearModel)
+            else None
+            for number, model in enumerate(models)
+        )
+    return Fit(evaluation, course, tuple(warnings))
 
 
 def rows_to_fit(
@@ -379,7 +336,29 @@ def rows_to_fit(
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> TermRows:
-    """Make the rows that discriminants are fitted to; arguments are those of :func:`fit_phases_by_result`."""
+    """Make the rows that discriminants are fitted to.
+
+    Parameters
+    ----------
+    parts
+        Positions, which need not fit in memory; the sign of a label is the result, a draw is half a win.
+    learning
+        Features and phases of their game.
+    names
+        Linear features.
+    patterns
+        Patterns, if any; their tables are estimated on the positions of :data:`TABLE_SHARE` of the games, and the rows
+        are those of the others.
+    seed
+        Chooses these games.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No terms or positions.
+    """
     if not names and not patterns:
         raise BadInputError("discriminants combine linear features and patterns, and there are none")
     mine = parts

@@ -72,7 +72,7 @@ def fit_all(
     Parameters
     ----------
     parts, learning, names, patterns, seed
-        As for :func:`~glem.core.fitting.discriminants.by_phase.fit_phases_by_result`.
+        As for :func:`~glem.core.fitting.discriminants.by_phase.rows_to_fit`.
     folder
         Gets ``logistic.npz``, ``fisher.npz`` and ``quadratic.npz``.
     provenance
