@@ -32,6 +32,7 @@ from glem.core.fitting.discriminants.models import (
     fit_with_remedies,
 )
 from glem.core.fitting.fitters.fitter import Fit
+from glem.core.fitting.phases import nearest_of
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -282,7 +283,7 @@ def fit_rows(
     fitted_phases = [number for number, model in enumerate(models) if model is not None]
     if not fitted_phases:
         raise BadInputError(f"no phase could be fitted; {warnings[0] if warnings else 'there are no positions'}")
-    nearest = [min(fitted_phases, key=lambda number: (abs(number - own), -number)) for own in range(count)]
+    nearest = nearest_of(fitted_phases, count)
     common: dict[str, Any] = {
         "learning": terms.learning,
         "bias": constants[nearest].astype(np.float32),
