@@ -5,10 +5,8 @@ positions in another order, a batch at a time, with a rate that falls along a co
 are summed in a fixed number of shards, so that threads change no result.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +28,6 @@ from glem.core.fitting.minimizing.minimizer import LIMIT, FileCheckpoint, FitRes
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import Progress
 from glem.core.tasks.threads import ordered_map
-
-if TYPE_CHECKING:
-    from glem.core.fitting.fitters.by_layer import Network as NetworkFitter
 
 _BATCH = 8192
 _SHARDS = 4
@@ -181,13 +176,13 @@ class _Layer:
                 own[place][...] = 0
 
 
-def fit_network(how: NetworkFitter, data: Positions | Parts, learning: Learning, run: Run) -> Fit:
+def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run) -> Fit:
     """Fit a hidden layer to positions whose labels are results from -1 to 1, known or expected.
 
     Parameters
     ----------
     how
-        The settings.
+        The settings: :class:`~glem.core.fitting.fitters.by_layer.Network`.
     data
         The positions; read once.
     learning
