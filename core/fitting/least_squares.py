@@ -22,7 +22,7 @@ from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
+from glem.core.fitting.phases import PhaseWeights, fit_phases, nearest_of, neighbours
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -353,8 +353,7 @@ def _joined(fitted: Mapping[int, PhaseWeights], phase_count: int) -> PhaseWeight
 
     A phase without positions takes those of the nearest one.
     """
-    nearest = [min(fitted, key=lambda number: (abs(number - phase), -number)) for phase in range(phase_count)]
-    own = [fitted[number] for number in nearest]
+    own = [fitted[number] for number in nearest_of(fitted, phase_count)]
     kinds = ("bias", "patterns", "configurations", "linear", "match_counts")
     arrays: Any = {
         kind: np.array([getattr(weights, kind)[phase] for phase, weights in enumerate(own)]) for kind in kinds

@@ -1,5 +1,6 @@
 """From positions of games to an evaluation with a drawishness, by the likelihood of results."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Learning
+from glem.core.fitting.fitters.fitter import Fit
 from glem.core.fitting.likelihood_problem import (
     PHASE_BASES,
     LikelihoodProblem,
@@ -28,7 +30,9 @@ from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configu
 from glem.core.fitting.packed.result_rows import LikelihoodChunk, LikelihoodRows
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.tables import Table
 
 BIAS = "bias"
 """Stands for the constants of the phases among names of features."""
@@ -40,6 +44,7 @@ _LOG_ODDS_OF_A_WIN = 8.0
 """Log odds that the greatest final score is taken for at first."""
 
 _INT16 = -32768, 32767
+_MOST_SHOWN = 15
 _LAYER_STEPS = 1024.0
 """What the log odds of a hidden layer are multiplied by, to be a term of 16 bits whose weight stays."""
 
@@ -80,14 +85,14 @@ class LikelihoodSettings:
         check_arguments(self, l2=(0.0,), iterations=(0,), patience=(1,), tolerance=(0.0,), window=(ABOVE_0,))
 
 
-@define(frozen=True, eq=False)
-class LikelihoodTraining:
-    """A fitted evaluation and how the fit went.
+@define(frozen=True, eq=False, repr=False, kw_only=True)
+class LikelihoodFit(Fit):
+    """A fit to the results of games.
 
     Parameters
     ----------
     evaluation
-        The evaluation; its scale is 1, so that values are the log odds of the expected score.
+        Its scale is 1, so that values are the log odds of the expected score.
     prior_scale
         b of the fit, in units of the prior's value.
     minimum
@@ -101,6 +106,8 @@ class LikelihoodTraining:
     recalibrated
         Grades of the prior with nothing but b and the level of its drawishness fitted, on the fitted and on the
         held-out games: what a fit gains beyond these, it gains by weights.
+    remarks
+        On the files.
     """
 
     evaluation: ResultEvaluation
@@ -112,6 +119,7 @@ class LikelihoodTraining:
     held_out_games: int
     parameters: int
     recalibrated: tuple[float, float]
+    remarks: tuple[str, ...] = ()
 
     def grades(self) -> tuple[float, float, float, float]:
         """Geometric means of the correctness: fitted games before and after, held-out games before and after.
@@ -124,6 +132,85 @@ class LikelihoodTraining:
             float(np.exp(-curve[place])) for curve in errors for place in (0, monitor.best_iteration)
         )
         return before, after, held_before, held_after
+
+    def lines(self) -> Iterator[str | Table]:
+        """Say how the fit went: grades before and after, the scale, the surest weights."""
+        before, after, held_before, held_after = self.grades()
+        minimum = self.minimum
+        yield (
+            f"{counted(self.positions, 'position')} of {counted(self.games, 'game')}, "
+            f"{counted(self.parameters, 'parameter')}; "
+            f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
+        )
+        games = [f"{counted(self.games, 'fitted game')}", f"{counted(self.held_out_games, 'held-out game')}"]
+        grades = zip((before, held_before), self.recalibrated, (after, held_after), strict=True)
+        rows = [(name, *(f"{grade:.4f}" for grade in three)) for name, three in zip(games, grades, strict=True)]
+        header = ("", "prior", "prior recalibrated", "fitted")
+        yield Table(
+            "Geometric mean of the probability given to the result", header, rows[: 2 if self.held_out_games else 1]
+        )
+        if self.held_out_games and held_before < held_after <= self.recalibrated[1]:
+            yield "on held-out games the fit is better scaled than the prior, not better ordered"
+        error = self.errors.scale if self.errors is not None else math.nan
+        more = f" ± {error:.2g}" if math.isfinite(error) else ""
+        yield f"scale of the prior: {self.prior_scale:.4g}{more}; the fitted value has scale 1"
+        if self.errors is None:
+            yield "too many parameters for standard errors"
+        else:
+            surest = sorted(
+                (row for row in self._weights() if row["error"] > 0 and row["feature"] != "bias"),
+                key=lambda row: -abs(row["weight"] / row["error"]),
+            )[:_MOST_SHOWN]
+            yield Table.of(
+                "Weights that are known best: log odds a unit of the feature",
+                surest,
+                {
+                    **{name: lambda row, name=name: row[name] for name in ("feature", "part", "phase")},  # type: ignore[misc]
+                    "weight": lambda row: f"{row['weight']:+.4f}",
+                    "error": lambda row: f"{row['error']:.4f}",
+                },
+            )
+        yield from (f"note: {remark}" for remark in self.remarks)
+
+    def as_json(self) -> dict[str, Any]:
+        """Figures of the fit as ``glem fit likelihood --json`` prints them."""
+        monitor = self.minimum.monitor
+        before, after, held_before, held_after = self.grades()
+        return {
+            "positions": self.positions,
+            "games": self.games,
+            "held_out_games": self.held_out_games,
+            "parameters": self.parameters,
+            "grade": {"before": before, "recalibrated": self.recalibrated[0], "after": after},
+            "held_out_grade": {"before": held_before, "recalibrated": self.recalibrated[1], "after": held_after},
+            "prior_scale": self.prior_scale,
+            "prior_scale_error": None if self.errors is None else self.errors.scale,
+            "converged": self.minimum.converged,
+            "reason": self.minimum.reason,
+            "iterations": monitor.iterations,
+            "best_iteration": monitor.best_iteration,
+            "weights": self._weights(),
+            "remarks": list(self.remarks),
+        }
+
+    def _weights(self) -> list[dict[str, Any]]:
+        """List the linear weights of value and drawishness with their errors."""
+        found = []
+        evaluation, errors = self.evaluation, self.errors
+        names = evaluation.learning.phases.names
+        for part, linear, table in (
+            ("value", evaluation.value, None if errors is None else errors.value),
+            ("drawishness", evaluation.drawishness, None if errors is None else errors.draw),
+        ):
+            count = len(linear.linear)
+            for place, feature in enumerate((*linear.linear, None)):
+                name = "bias" if feature is None else evaluation.learning.features[feature].name
+                weights = linear.bias if feature is None else linear.linear_weights[:, place]
+                for phase, phase_name in enumerate(names):
+                    error = math.nan if table is None else float(table[phase, place - count - 1])
+                    own = {"part": part, "feature": name, "phase": phase_name}
+                    found.append({**own, "weight": float(weights[phase]), "error": error})
+        return found
 
 
 def without_knowledge(learning: Learning) -> ResultEvaluation:
@@ -164,7 +251,7 @@ def fit_likelihood(
     provenance: dict[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
-) -> LikelihoodTraining:
+) -> LikelihoodFit:
     """Fit value, drawishness and scale to the results of games.
 
     Parameters
@@ -244,7 +331,7 @@ def fit_likelihood(
     fitted = _scaled(basic, _own(basic, weights.value), weights.scale), drawn.with_weights(weights.draw)
     # Where the weights come from stands in the whole; what the prior says of its own is true of them no more.
     value, drawishness_part = (evolve(part, provenance={}) for part in fitted)
-    return LikelihoodTraining(
+    return LikelihoodFit(
         evaluation=ResultEvaluation(value, drawishness_part, 1.0, provenance or {}),
         prior_scale=weights.scale,
         minimum=minimum,

@@ -6,25 +6,27 @@ are summed in a fixed number of shards, so that threads change no result.
 """
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.compiling.kernels import kernel
-from glem.core.errors import BadInputError, check_arguments
+from glem.core.errors import BadInputError
+from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC, result_labels
 from glem.core.evaluation.network import Network, relations_of, write_view
 from glem.core.evaluation.result_distribution import blocks_of
+from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.discriminants.by_phase import Parts
+from glem.core.fitting.discriminants.by_phase import Parts, parts_of
+from glem.core.fitting.fitters.fitter import Fit, Run
 from glem.core.fitting.minimizing.minimizer import LIMIT, FileCheckpoint, FitResult
-from glem.core.tasks.progress import SILENT, Progress
+from glem.core.positions.positions import Positions
+from glem.core.tasks.progress import Progress
 from glem.core.tasks.threads import ordered_map
 
 _BATCH = 8192
@@ -96,23 +98,6 @@ def _step(values: Any, gradient: Any, mean: Any, square: Any, rate: Any, grown: 
         square[place] += np.float32(1 - _KEPT_SQUARE) * (slope * slope - square[place])
         move = rate * (mean[place] / grown[0]) / (math.sqrt(square[place] / grown[1]) + _SMALL)
         values[place] = min(max(values[place] - np.float32(move), -largest), largest)
-
-
-@define(frozen=True, eq=False)
-class NetworkTraining:
-    """An evaluation by a hidden layer, and how its fit went.
-
-    Parameters
-    ----------
-    evaluation
-        Under the logistic link.
-    results
-        The course of the fit; iterations are passes.
-    """
-
-    evaluation: LinearEvaluation
-    results: tuple[FitResult]
-    warnings: tuple[str, ...] = ()
 
 
 class _Rows:
@@ -191,46 +176,19 @@ class _Layer:
                 own[place][...] = 0
 
 
-def fit_network(
-    parts: Parts,
-    learning: Learning,
-    *,
-    hidden: int = 128,
-    passes: int = 12,
-    seed: int = 0,
-    undecided: bool = False,
-    prior: LinearEvaluation | None = None,
-    prior_share: float = 0.0,
-    held_out: float = 0.05,
-    work: Path | None = None,
-    provenance: dict[str, str] | None = None,
-    jobs: int = 1,
-    progress: Progress = SILENT,
-) -> NetworkTraining:
+def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run) -> Fit:
     """Fit a hidden layer to positions whose labels are results from -1 to 1, known or expected.
 
     Parameters
     ----------
-    parts
+    how
+        The settings: :class:`~glem.core.fitting.fitters.by_layer.Network`.
+    data
         The positions; read once.
     learning
-        Features, phases and views of their game.
-    hidden, passes, undecided, prior_share
-        As of :class:`~glem.core.fitting.fitters.by_layer.Network`.
-    seed
-        Of the first weights, and of the order and the draw of the positions.
-    prior
-        Evaluation whose hidden layer the fit begins with; of as many units or fewer.
-    held_out
-        Share of the games that is not learned from.
-    work
-        Folder for the state of an unfinished fit; the same call continues there after a kill.
-    provenance
-        Kept in the evaluation.
-    jobs
-        Threads; they change no result.
-    progress
-        Display.
+        Features, phases and views of their game, if there is no prior.
+    run
+        The seed is that of the first weights, and of the order and the draw of the positions.
 
     Raises
     ------
@@ -238,18 +196,29 @@ def fit_network(
         Scores of the game are no results, it does not tell how its players see the board, there are no positions, or
         the prior has another layer.
     """
-    check_arguments({"held_out": held_out, "jobs": jobs}, held_out=(0.0, 1.0), jobs=(1,))
+    told = {
+        **run.provenance,
+        "fitter": repr(how),
+        "validation": f"{how.held_out:g} of the games, seed {run.seed}",
+        **run.files,
+    }
+    found = named.load_prior(how.prior, learning.game)
+    prior = None if found is None else value_part(found)
+    if prior is not None:
+        learning, told["prior"] = prior.learning, how.prior
     if learning.game.greatest_score > 1:
         raise BadInputError(f"hidden layers learn expected results; the labels of {learning.game.title} are scores")
     if learning.views is None:
         raise BadInputError(f"{learning.game.title} does not tell how its players see the board: no hidden layer")
+    work = run.work({"work": "fit", **told})
+    hidden, passes, seed = how.hidden, how.passes, run.seed
     generator = np.random.default_rng(seed)
     relations, phases = len(learning.views.exchanged) - 1, len(learning.phases)
     weights, first = generator.normal(0, 0.1, (relations, hidden)), np.full(hidden, 0.4)
     output: NDArray[Any] = generator.normal(0, 0.05, (phases, hidden))
     bias = np.zeros(phases, np.float32)
     known = 0
-    if prior is None and prior_share:
+    if prior is None and how.prior_share:
         raise BadInputError("there is no prior to have a share of the weights")
     if prior is not None:
         if prior.network is None or prior.network.bias.size > hidden or prior.terms:
@@ -260,14 +229,14 @@ def fit_network(
         spare = (0, 0), (0, 0), (0, hidden - known)
         output = np.pad(prior.network.output.reshape(phases, 2, known), spare).reshape(phases, 2 * hidden)
     network = Network(weights, first, output)
-    rows = _Rows(parts, learning, held_out, undecided, seed, progress)
-    layer = _Layer(rows, network, bias, jobs)
+    rows = _Rows(parts_of(data), learning, how.held_out, how.undecided, seed, run.progress)
+    layer = _Layer(rows, network, bias, run.jobs)
     begun_with = [array.copy() for array in layer.arrays]
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))
-    told = f"Network(hidden={hidden}, passes={passes}, {seed=}, {undecided=}, {prior_share=})"
     checkpoint = None
     if work is not None:
-        begun = arrays_digest([rows.active, rows.phase, rows.target, rows.weight, rows.held, *layer.arrays], told)
+        arrays = [rows.active, rows.phase, rows.target, rows.weight, rows.held, *layer.arrays]
+        begun = arrays_digest(arrays, f"{how!r}, {seed=}")
         checkpoint = FileCheckpoint(work / "network.npz", begun)
     state = None if checkpoint is None else checkpoint.load()
     if state is None:
@@ -278,7 +247,7 @@ def fit_network(
             array[...] = state[name]
     batches = -(-len(rows.fitted) // _BATCH)
     whole, rate = passes * batches, _RATE if prior is None else _LATER_RATE
-    with progress("passes", whole) as task:
+    with run.progress("passes", whole) as task:
         task.advance((len(curves[0]) - 1) * batches)
         for number in range(len(curves[0]) - 1, passes):
             order = np.random.default_rng((seed, number)).permutation(rows.fitted)
@@ -294,16 +263,16 @@ def fit_network(
             task.note(f"root mean square error {curves[0][-1] ** 0.5:.4f}")
             if checkpoint is not None:
                 checkpoint.save(layer.state | {"training_errors": curves[0], "held_out_errors": curves[1]})
-    if prior_share:
+    if how.prior_share:
         for array, began in zip(layer.arrays, begun_with, strict=True):
             # Further units lose of their output alone: what they began with is no knowledge.
             own = slice(known if array.shape[-1] == hidden else None)
-            array[..., own] += np.float32(prior_share) * (began - array)[..., own]
+            array[..., own] += np.float32(how.prior_share) * (began - array)[..., own]
         curves[1][-1] = layer.error(rows.held) / held
     fitted_weights, *others, offset = layer.arrays
     network = Network(fitted_weights[:-1], *others)
-    evaluation = LinearEvaluation(learning, offset[:, 0], LOGISTIC, network=network, provenance=provenance or {})
+    evaluation = LinearEvaluation(learning, offset[:, 0], LOGISTIC, network=network, provenance=told)
     held_errors = np.array(curves[1]) if len(rows.held) else np.full(len(curves[1]), np.nan)
     count = sum(array.size for array in layer.arrays) - hidden
-    result = FitResult(told, False, LIMIT, np.array(curves[0]), held_errors, passes, count, fitted)
-    return NetworkTraining(evaluation, (result,))
+    result = FitResult(repr(how), False, LIMIT, np.array(curves[0]), held_errors, passes, count, fitted)
+    return Fit(evaluation, (result.course(),))

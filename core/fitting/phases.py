@@ -1,7 +1,7 @@
 """Weights for every phase: each phase by itself and its neighbours, or all together under count rules (GLEM 5.2)."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -108,6 +108,11 @@ def neighbours(phase_count: int, smoothing: float | Sequence[float]) -> list[tup
     return targets
 
 
+def nearest_of(known: Collection[int], phase_count: int) -> list[int]:
+    """For every phase the nearest of those that are known, the later of two."""
+    return [min(known, key=lambda number: (abs(number - phase), -number)) for phase in range(phase_count)]
+
+
 def fit_phases(
     design: Design,
     labels: NDArray[np.floating],
@@ -203,10 +208,8 @@ def fit_phases(
             task.advance()
     weights_by_phase = np.concatenate(fitted)
     if plan is None:
-        # A phase without positions plays with the weights of the nearest one that has some, the later of two.
-        distances = np.abs(np.arange(design.phase_count)[:, None] - known[::-1][None, :])
-        nearest = len(known) - 1 - np.argmin(distances, axis=1)
-        weights_by_phase = weights_by_phase[nearest]
+        # A phase without positions plays with the weights of the nearest one that has some.
+        weights_by_phase = weights_by_phase[np.searchsorted(known, nearest_of(known.tolist(), design.phase_count))]
     layout = design.layout
     return PhaseWeights(
         bias=weights_by_phase[:, layout.bias].copy(),

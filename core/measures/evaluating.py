@@ -113,18 +113,17 @@ class Evaluated:
             kinds.setdefault(measure.counts, []).append(name)
         # Choices first: errors count what all moves of a choice have in common as well.
         order = sorted(kinds, key=lambda kind: kind == Measure.counts)
-        phases = self.groupings[0]
-        found = [self._table(phases, kind, kinds[kind]) for kind in order]
+        found = [self._table(kind, kinds[kind]) for kind in order]
         if len(self.evaluations) > 1:
-            found += [self._table(phases, kind, kinds[kind], of_differences=True) for kind in order]
+            found += [self._table(kind, kinds[kind], of_differences=True) for kind in order]
         return found
 
-    def _table(self, grouping: Grouped, kind: str, names: Sequence[str], *, of_differences: bool = False) -> Table:
-        is_plain = kind == Measure.counts
+    def _table(self, kind: str, names: Sequence[str], *, of_differences: bool = False) -> Table:
+        is_plain, grouping = kind == Measure.counts, self.groupings[0]
         numbers = {name: grouping.numbers[name] for name in names}
         counts = grouping.counts if is_plain else numbers[names[0]].counts
         weighted = is_plain and not np.array_equal(grouping.weights, grouping.counts)
-        shown = [place for place in range(len(counts)) if counts[place] or (is_plain and grouping.name == PHASE)]
+        shown = [place for place in range(len(counts)) if counts[place] or is_plain]
         columns: list[tuple[str, list[str]]] = []
         for place, evaluation in list(enumerate(self.evaluations))[of_differences:]:
             for name, one in numbers.items():

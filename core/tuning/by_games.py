@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
+from attrs import define, evolve
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.fitters.fitter import Fit, Fitter, Run
-from glem.core.tasks.counts import counted
 from glem.core.tasks.settings import setting
-from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
     from glem.core.features.learning import Learning
-    from glem.core.fitting.likelihood import LikelihoodTraining
 
 _PHASES = ("each", "linear", "one")
-_MOST_SHOWN = 15
 
 
 @define(frozen=True, slots=False)
@@ -138,7 +132,7 @@ class Likelihood(Fitter):
             observe=summaries.append,
             progress=run.progress,
         )
-        training = fit_likelihood(
+        found = fit_likelihood(
             positions,
             begin,
             settings,
@@ -154,102 +148,4 @@ class Likelihood(Fitter):
             jobs=run.jobs,
             progress=run.progress,
         )
-        return LikelihoodFit(training.evaluation, training=training, remarks=tuple(reading_remarks(summaries)))
-
-
-@define(frozen=True, eq=False, repr=False)
-class LikelihoodFit(Fit):
-    """A fit to the results of games.
-
-    Parameters
-    ----------
-    training
-        How it went.
-    remarks
-        On the files.
-    """
-
-    training: LikelihoodTraining = field(kw_only=True)
-    remarks: tuple[str, ...] = ()
-
-    def lines(self) -> Iterator[str | Table]:
-        """Say how the fit went: grades before and after, the scale, the surest weights."""
-        training = self.training
-        before, after, held_before, held_after = training.grades()
-        minimum = training.minimum
-        yield (
-            f"{counted(training.positions, 'position')} of {counted(training.games, 'game')}, "
-            f"{counted(training.parameters, 'parameter')}; "
-            f"{counted(minimum.monitor.iterations, 'iteration')}, {minimum.reason}"
-        )
-        games = [f"{counted(training.games, 'fitted game')}", f"{counted(training.held_out_games, 'held-out game')}"]
-        grades = zip((before, held_before), training.recalibrated, (after, held_after), strict=True)
-        rows = [(name, *(f"{grade:.4f}" for grade in three)) for name, three in zip(games, grades, strict=True)]
-        header = ("", "prior", "prior recalibrated", "fitted")
-        yield Table(
-            "Geometric mean of the probability given to the result", header, rows[: 2 if training.held_out_games else 1]
-        )
-        if training.held_out_games and held_before < held_after <= training.recalibrated[1]:
-            yield "on held-out games the fit is better scaled than the prior, not better ordered"
-        error = training.errors.scale if training.errors is not None else math.nan
-        more = f" ± {error:.2g}" if math.isfinite(error) else ""
-        yield f"scale of the prior: {training.prior_scale:.4g}{more}; the fitted value has scale 1"
-        if training.errors is None:
-            yield "too many parameters for standard errors"
-        else:
-            surest = sorted(
-                (row for row in self._weights() if row["error"] > 0 and row["feature"] != "bias"),
-                key=lambda row: -abs(row["weight"] / row["error"]),
-            )[:_MOST_SHOWN]
-            yield Table.of(
-                "Weights that are known best: log odds a unit of the feature",
-                surest,
-                {
-                    **{name: lambda row, name=name: row[name] for name in ("feature", "part", "phase")},  # type: ignore[misc]
-                    "weight": lambda row: f"{row['weight']:+.4f}",
-                    "error": lambda row: f"{row['error']:.4f}",
-                },
-            )
-        yield from (f"note: {remark}" for remark in self.remarks)
-
-    def as_json(self) -> dict[str, Any]:
-        """Figures of the fit as ``glem fit likelihood --json`` prints them."""
-        training = self.training
-        monitor = training.minimum.monitor
-        before, after, held_before, held_after = training.grades()
-        return {
-            "positions": training.positions,
-            "games": training.games,
-            "held_out_games": training.held_out_games,
-            "parameters": training.parameters,
-            "grade": {"before": before, "recalibrated": training.recalibrated[0], "after": after},
-            "held_out_grade": {"before": held_before, "recalibrated": training.recalibrated[1], "after": held_after},
-            "prior_scale": training.prior_scale,
-            "prior_scale_error": None if training.errors is None else training.errors.scale,
-            "converged": training.minimum.converged,
-            "reason": training.minimum.reason,
-            "iterations": monitor.iterations,
-            "best_iteration": monitor.best_iteration,
-            "weights": self._weights(),
-            "remarks": list(self.remarks),
-        }
-
-    def _weights(self) -> list[dict[str, Any]]:
-        """List the linear weights of value and drawishness with their errors."""
-        training = self.training
-        found = []
-        evaluation, errors = training.evaluation, training.errors
-        names = evaluation.learning.phases.names
-        for part, linear, table in (
-            ("value", evaluation.value, None if errors is None else errors.value),
-            ("drawishness", evaluation.drawishness, None if errors is None else errors.draw),
-        ):
-            count = len(linear.linear)
-            for place, feature in enumerate((*linear.linear, None)):
-                name = "bias" if feature is None else evaluation.learning.features[feature].name
-                weights = linear.bias if feature is None else linear.linear_weights[:, place]
-                for phase, phase_name in enumerate(names):
-                    error = math.nan if table is None else float(table[phase, place - count - 1])
-                    own = {"part": part, "feature": name, "phase": phase_name}
-                    found.append({**own, "weight": float(weights[phase]), "error": error})
-        return found
+        return evolve(found, remarks=tuple(reading_remarks(summaries)))

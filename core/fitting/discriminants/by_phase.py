@@ -7,7 +7,7 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ from glem.core.fitting.discriminants.models import (
     fit_quadratic,
     fit_with_remedies,
 )
+from glem.core.fitting.fitters.fitter import Fit
+from glem.core.fitting.phases import nearest_of
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -44,6 +46,9 @@ METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
     "quadratic": fit_quadratic,
 }
 """What fits a phase, by the name of the fitter."""
+
+WARNINGS = "warnings"
+"""Name under which the provenance of an evaluation keeps what was left out or corrected."""
 
 TABLE_SHARE = 0.5
 """Share of the games that tables are estimated on; the discriminants are fitted to the others."""
@@ -64,44 +69,6 @@ def _count(indices: Any, offsets: Any, phases: Any, trials: Any, won: Any, sums:
             sums[1, phases[row], place] += trials[row] * won[row]
 
 
-@define(frozen=True, eq=False)
-class PhaseDiscriminants:
-    """An evaluation of winning chances, and the fits that it has its weights from.
-
-    Parameters
-    ----------
-    evaluation
-        Under the logistic link: linear or quadratic.
-    models
-        By phase; None where a phase has the coefficients of the nearest one.
-    warnings
-        What was left out or corrected, with the phase.
-    """
-
-    evaluation: LinearEvaluation
-    models: tuple[LinearModel | QuadraticModel | None, ...]
-    warnings: tuple[str, ...]
-
-    def course(self) -> tuple[dict[str, Any] | None, ...]:
-        """Figures of a :class:`~glem.core.fitting.fitters.fitter.Fit`, where each term has one weight."""
-        names, told = [*self.evaluation.terms, "constant"], self.evaluation.coefficients
-        if told is None:
-            return ()
-        return tuple(
-            None
-            if model is None
-            else {
-                "positions": model.rows,
-                "games": model.games,
-                "log_loss": -model.log_likelihood / model.trials,
-                "weights": dict(zip(names, told[0][number].tolist(), strict=True)),
-                "errors": dict(zip(names, told[1][number].tolist(), strict=True)),
-            }
-            for number, model in enumerate(self.models)
-            if isinstance(model, LinearModel | None)
-        )
-
-
 def shares_of_wins(positions: Positions) -> NDArray[np.float64]:
     """Shares of the trials won, 1, 0.5 or 0 by the signs of the labels: float64 [N]."""
     found: NDArray[np.float64] = (positions.result.astype(np.float64) + 1) / 2
@@ -113,7 +80,7 @@ def parts_of(positions: Positions | Parts) -> Parts:
     return (lambda: [positions]) if isinstance(positions, Positions) else positions
 
 
-def _select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
+def select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
     """Take of each part the positions for which a function of it is true."""
     return lambda: (part.select(chosen(part)) for part in parts())
 
@@ -239,63 +206,52 @@ class TermRows:
                     task.advance(len(order))
         return cls(terms, values, won, trials, game, starts)
 
+    def part(self, phase: int) -> slice:
+        """Rows of a phase."""
+        return slice(int(self.starts[phase]), int(self.starts[phase + 1]))
+
+    def phases(self) -> Iterator[tuple[int, slice]]:
+        """Each phase and its rows."""
+        for phase in range(len(self.starts) - 1):
+            yield phase, self.part(phase)
+
     def near(self, phase: int) -> slice:
         """Rows of a phase and of its neighbours."""
         return slice(int(self.starts[max(phase - 1, 0)]), int(self.starts[min(phase + 2, len(self.starts) - 1)]))
 
 
-def fit_phases_by_result(
-    parts: Parts,
-    learning: Learning,
-    names: tuple[str, ...],
+def fit_rows(
+    rows: TermRows,
     method: str = "logistic",
     *,
-    patterns: PatternSet | None = None,
-    seed: int = 0,
     provenance: Mapping[str, str] | None = None,
     progress: Progress = SILENT,
-) -> PhaseDiscriminants:
-    """Fit discriminants of linear features, and of patterns by tables, to results.
+) -> Fit:
+    """Fit a discriminant to each phase.
 
     Parameters
     ----------
-    parts
-        Positions, which need not fit in memory; the sign of a label is the result, a draw is half a win.
-    learning
-        Features and phases of their game.
-    names
-        Linear features.
+    rows
+        The positions.
     method
         One of :data:`METHODS`.
-    patterns
-        Patterns, if any; their tables are estimated on the positions of :data:`TABLE_SHARE` of the games, and the
-        discriminants are fitted to the others.
-    seed
-        Chooses these games.
     provenance
-        Kept in the evaluation.
+        Kept in the evaluation, which is linear or quadratic, under the logistic link.
     progress
         Display.
+
+    Returns
+    -------
+    Fit
+        Its course has no figures of a phase that takes the coefficients of the nearest one, and is empty where a term
+        has several weights. Its warnings say what was left out or corrected, with the phase.
 
     Raises
     ------
     BadInputError
-        No terms or positions, or no phase that could be fitted.
+        No phase could be fitted.
     """
-    check_arguments({"method": method, "seed": seed}, method=tuple(METHODS), seed=(0,))
-    if not names and not patterns:
-        raise BadInputError("discriminants combine linear features and patterns, and there are none")
-    mine = parts
-    if patterns is not None:
-        # Not the seed by which games are held out before: of these, another share would be taken.
-        own = seed ^ _TABLE_SEED
-        mine = _select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
-        parts = _select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
-    rows = TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)
-    return _fit_rows(rows, method, provenance or {}, progress)
-
-
-def _fit_rows(rows: TermRows, method: str, provenance: Mapping[str, str], progress: Progress) -> PhaseDiscriminants:
+    check_arguments({"method": method}, method=tuple(METHODS))
     terms, names = rows.terms, rows.terms.terms
     phases = terms.learning.phases
     count, width = len(phases), len(names)
@@ -327,17 +283,18 @@ def _fit_rows(rows: TermRows, method: str, provenance: Mapping[str, str], progre
     fitted_phases = [number for number, model in enumerate(models) if model is not None]
     if not fitted_phases:
         raise BadInputError(f"no phase could be fitted; {warnings[0] if warnings else 'there are no positions'}")
-    nearest = [min(fitted_phases, key=lambda number: (abs(number - own), -number)) for own in range(count)]
+    nearest = nearest_of(fitted_phases, count)
     common: dict[str, Any] = {
         "learning": terms.learning,
         "bias": constants[nearest].astype(np.float32),
         "link": LOGISTIC,
         "patterns": terms.patterns,
         "linear": terms.linear,
-        "provenance": {**provenance, **({"warnings": "\n".join(warnings)} if warnings else {})},
+        "provenance": {**(provenance or {}), **({WARNINGS: "\n".join(warnings)} if warnings else {})},
     }
     slopes = slopes[nearest]
     if METHODS[method] is fit_quadratic:
+        course: tuple[dict[str, Any] | None, ...] = ()
         evaluation: LinearEvaluation = QuadraticEvaluation(
             **common,
             pattern_weights=terms.pattern_weights,
@@ -355,4 +312,60 @@ def _fit_rows(rows: TermRows, method: str, provenance: Mapping[str, str], progre
             linear_weights=slopes[:, len(sizes) :].astype(np.float32),
             coefficients=coefficients,
         )
-    return PhaseDiscriminants(evaluation, tuple(models), tuple(warnings))
+        terms_and_constant = [*names, "constant"]
+        course = tuple(
+            {
+                "positions": model.rows,
+                "games": model.games,
+                "log_loss": -model.log_likelihood / model.trials,
+                "weights": dict(zip(terms_and_constant, coefficients[0, number].tolist(), strict=True)),
+                "errors": dict(zip(terms_and_constant, coefficients[1, number].tolist(), strict=True)),
+            }
+            if isinstance(model, LinearModel)
+            else None
+            for number, model in enumerate(models)
+        )
+    return Fit(evaluation, course, tuple(warnings))
+
+
+def rows_to_fit(
+    parts: Parts,
+    learning: Learning,
+    names: tuple[str, ...],
+    patterns: PatternSet | None,
+    *,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> TermRows:
+    """Make the rows that discriminants are fitted to.
+
+    Parameters
+    ----------
+    parts
+        Positions, which need not fit in memory; the sign of a label is the result, a draw is half a win.
+    learning
+        Features and phases of their game.
+    names
+        Linear features.
+    patterns
+        Patterns, if any; their tables are estimated on the positions of :data:`TABLE_SHARE` of the games, and the rows
+        are those of the others.
+    seed
+        Chooses these games.
+    progress
+        Display.
+
+    Raises
+    ------
+    BadInputError
+        No terms or positions.
+    """
+    if not names and not patterns:
+        raise BadInputError("discriminants combine linear features and patterns, and there are none")
+    mine = parts
+    if patterns is not None:
+        # Not the seed by which games are held out before: of these, another share would be taken.
+        own = seed ^ _TABLE_SEED
+        mine = select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
+        parts = select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
+    return TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)

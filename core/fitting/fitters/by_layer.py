@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict, define
+from attrs import define
 
 from glem.core.fitting.fitters.fitter import Fit, Fitter, Run
 from glem.core.tasks.settings import setting
@@ -52,30 +52,6 @@ class Network(Fitter):
 
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
         """Fit by :func:`~glem.core.fitting.network.fit_network`."""
-        from glem.core.evaluation import named
-        from glem.core.evaluation.with_drawishness import value_part
-        from glem.core.fitting.discriminants.by_phase import parts_of
         from glem.core.fitting.network import fit_network
 
-        told = {
-            **run.provenance,
-            "fitter": repr(self),
-            "validation": f"{self.held_out:g} of the games, seed {run.seed}",
-            **run.files,
-        }
-        prior = named.load_prior(self.prior, learning.game)
-        before = None if prior is None else value_part(prior)
-        if before is not None:
-            learning, told["prior"] = before.learning, self.prior
-        how: dict[str, Any] = asdict(self) | {"prior": before}
-        layer = fit_network(
-            parts_of(data),
-            learning,
-            **how,
-            seed=run.seed,
-            work=run.work({"work": "fit", **told}),
-            provenance=told,
-            jobs=run.jobs,
-            progress=run.progress,
-        )
-        return Fit(layer.evaluation, tuple(result.course() for result in layer.results), layer.warnings)
+        return fit_network(self, data, learning, run)

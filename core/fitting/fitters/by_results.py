@@ -35,23 +35,17 @@ class _Discriminant(Fitter):
     baseline: str | None = setting(None, metavar="NAME")
 
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
-        """Fit by :func:`~glem.core.fitting.discriminants.by_phase.fit_phases_by_result`."""
+        """Fit by :func:`~glem.core.fitting.discriminants.by_phase.fit_rows`."""
         from glem.core.features.learning import baseline_features
-        from glem.core.fitting.discriminants.by_phase import fit_phases_by_result, parts_of
+        from glem.core.fitting.discriminants.by_phase import fit_rows, parts_of, rows_to_fit
         from glem.core.patterns.patterns import PatternSet
 
         linear = learning.linear if self.baseline is None else baseline_features(learning, self.baseline)
-        found = fit_phases_by_result(
-            parts_of(data),
-            learning,
-            linear if self.linear else (),
-            self.name,
-            patterns=None if self.patterns in (None, "none") else PatternSet.named(learning, self.patterns),
-            seed=run.seed,
-            provenance={**run.provenance, "fitter": self.name, **run.files},
-            progress=run.progress,
-        )
-        return Fit(found.evaluation, found.course(), found.warnings)
+        names = linear if self.linear else ()
+        patterns = None if self.patterns in (None, "none") else PatternSet.named(learning, self.patterns)
+        rows = rows_to_fit(parts_of(data), learning, names, patterns, seed=run.seed, progress=run.progress)
+        told = {**run.provenance, "fitter": self.name, **run.files}
+        return fit_rows(rows, self.name, provenance=told, progress=run.progress)
 
 
 class Logistic(_Discriminant):

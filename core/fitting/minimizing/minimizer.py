@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.least_squares_problem import Errors, LeastSquares, Vector
-from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 LIMIT = "the limit on iterations"
@@ -71,18 +70,6 @@ class FitResult:
             "reason": self.reason,
             "improved": self.improved,
         }
-
-    def __str__(self) -> str:
-        best = self.best_iteration
-        text = (
-            f"{self.fitter}: {counted(self.iterations, 'iteration')}, {self.reason}\n"
-            f"{counted(self.parameter_count, 'parameter')}, {counted(round(self.training_weight), 'position')}\n"
-            f"root mean square error {self.training_errors[0] ** 0.5:.4f} at the start, "
-            f"{self.training_errors[best] ** 0.5:.4f} after iteration {best}"
-        )
-        if not np.isnan(self.held_out_errors[best]):
-            text += f", {self.held_out_errors[best] ** 0.5:.4f} on held-out positions"
-        return text
 
 
 class Checkpoint(Protocol):
@@ -198,9 +185,9 @@ class Monitor:
 
 
 class Minimizer(abc.ABC):
-    """Base of the fitters, with the manners of scikit-learn's estimators.
+    """Base of the minimizers.
 
-    Constructors store their arguments unchanged; :meth:`fit` returns the fitter.
+    Constructors store their arguments unchanged; :meth:`fit` returns the minimizer.
 
     Attributes
     ----------
@@ -237,18 +224,9 @@ class Minimizer(abc.ABC):
             Counts iterations.
         """
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self) -> dict[str, Any]:
         """Give the constructor arguments by name."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change constructor arguments."""
-        known = self.get_params()
-        for name, value in parameters.items():
-            if name not in known:
-                raise BadInputError(f"{type(self).__name__} has no parameter {name!r}; it has: {', '.join(known)}")
-            setattr(self, name, value)
-        return self
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())

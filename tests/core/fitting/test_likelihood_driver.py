@@ -13,8 +13,8 @@ from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_evaluation
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
 from glem.core.fitting.likelihood import (
+    LikelihoodFit,
     LikelihoodSettings,
-    LikelihoodTraining,
     fit_likelihood,
     prior_of,
     without_knowledge,
@@ -46,7 +46,7 @@ def games(file: Path) -> list[Positions]:
 
 
 @pytest.fixture(scope="module")
-def training(games: list[Positions]) -> LikelihoodTraining:
+def training(games: list[Positions]) -> LikelihoodFit:
     return fit_likelihood(
         games,
         without_knowledge(LEARNING),
@@ -72,7 +72,7 @@ def test_two_readings_count_games_on(file: Path) -> None:
     assert len(np.unique(np.concatenate([part.record for part in twice]))) == 1200
 
 
-def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: LikelihoodTraining) -> None:
+def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: LikelihoodFit) -> None:
     before, after, held_before, held_after = training.grades()
     assert before == pytest.approx(1 / 3)
     assert held_before == pytest.approx(1 / 3)
@@ -86,7 +86,7 @@ def test_a_fit_beats_its_prior_on_games_that_it_has_not_seen(training: Likelihoo
     assert training.evaluation.scale == 1
 
 
-def test_the_grade_is_the_one_of_the_fitted_evaluation(training: LikelihoodTraining, games: list[Positions]) -> None:
+def test_the_grade_is_the_one_of_the_fitted_evaluation(training: LikelihoodFit, games: list[Positions]) -> None:
     whole = fit_likelihood(games, without_knowledge(LEARNING), LikelihoodSettings(l2=1.0), linear=("mobility",))
     by_game: dict[int, list[float]] = {}
     for part in games:

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +21,9 @@ from glem.core.features.learning import load_learning
 from glem.core.fitting import network as fits
 from glem.core.fitting.discriminants.by_phase import parts_of
 from glem.core.fitting.fitters.by_layer import Network
+from glem.core.fitting.fitters.fitter import Run
 from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint
-from glem.core.fitting.network import NetworkTraining, fit_network
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT
@@ -57,8 +58,14 @@ def positions() -> Positions:
     return evolve(Positions.from_positions(GAME, found, np.tanh(pawns / 4)), record=np.array(games))
 
 
-def fitted(positions: Positions, passes: int = 6, undecided: bool = False, **how: object) -> NetworkTraining:
-    return fit_network(parts_of(positions), CHESS, hidden=8, passes=passes, seed=3, undecided=undecided, **how)  # type: ignore[arg-type]
+def fitted(
+    positions: Positions, passes: int = 6, output: Path | None = None, jobs: int = 1, **how: Any
+) -> tuple[LinearEvaluation, Any]:
+    """Give a layer, and how its fit went."""
+    with Run(output, seed=3, jobs=jobs) as run:
+        found = Network(hidden=8, passes=passes, **how).fit(positions, CHESS, run)
+    assert isinstance(found.evaluation, LinearEvaluation)
+    return found.evaluation, found.course[0]
 
 
 def test_gradients_are_those_of_differences(positions: Positions) -> None:
@@ -85,18 +92,18 @@ def test_gradients_are_those_of_differences(positions: Positions) -> None:
 
 
 def test_material_is_learned(positions: Positions) -> None:
-    training = fit_network(parts_of(positions), CHESS, hidden=16, passes=200, held_out=0.2)
-    (result,) = training.results
-    assert result.held_out_errors[-1] < 0.2 * result.held_out_errors[0]
+    found = Network(hidden=16, passes=200, held_out=0.2).fit(positions, CHESS, Run())
+    evaluation, errors = value_part(found.evaluation), np.square((found.course[0] or {})["validation"])
+    assert errors[-1] < 0.2 * errors[0]
     held = positions.select(positions.held_out_mask(0.2, 0))
-    error = training.evaluation.predict(held.positions) - (1 + held.label) / 2
-    assert np.mean(error**2) == pytest.approx(result.held_out_errors[-1], rel=1e-4)
-    assert np.corrcoef(training.evaluation.sums(held.positions), held.label)[0, 1] > 0.9
+    error = evaluation.predict(held.positions) - (1 + held.label) / 2
+    assert np.mean(error**2) == pytest.approx(errors[-1], rel=1e-4)
+    assert np.corrcoef(evaluation.sums(held.positions), held.label)[0, 1] > 0.9
 
 
 def test_threads_change_nothing_and_a_seed_gives_the_same(positions: Positions) -> None:
-    found = [fitted(positions, jobs=jobs).evaluation.network for jobs in (1, 3)]
-    for one, other in zip(*(layer.arrays for layer in found if layer is not None), strict=True):
+    found = [network_of(fitted(positions, jobs=jobs)[0]) for jobs in (1, 3)]
+    for one, other in zip(*(layer.arrays for layer in found), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -104,14 +111,12 @@ def test_what_is_undecided_is_kept_and_what_is_decided_left_out(positions: Posit
     decided = np.abs(positions.label) > 0.5
     assert 0.1 < decided.mean() < 0.9
     label = np.where(decided, np.sign(positions.label), 0).astype(np.float32)
-    drawn = fitted(evolve(positions, label=label), undecided=True)
-    alone = fitted(evolve(positions, label=label).select(~decided))
-    assert drawn.evaluation.network is not None
-    assert alone.evaluation.network is not None
-    np.testing.assert_array_equal(drawn.evaluation.network.weights, alone.evaluation.network.weights)
+    drawn, _ = fitted(evolve(positions, label=label), undecided=True)
+    alone, _ = fitted(evolve(positions, label=label).select(~decided))
+    np.testing.assert_array_equal(network_of(drawn).weights, network_of(alone).weights)
     half = evolve(positions, label=np.full(len(positions), 0.5, np.float32))
-    share = fitted(half, passes=1, undecided=True, held_out=0.0).results[0].training_weight / len(positions)
-    assert share == pytest.approx(0.75, abs=0.05)
+    rows = fits._Rows(parts_of(half), CHESS, 0.0, True, 3, SILENT)
+    assert len(rows.fitted) / len(positions) == pytest.approx(0.75, abs=0.05)
 
 
 def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,18 +130,16 @@ def test_an_interrupted_fit_continues(positions: Positions, tmp_path: Path, monk
 
     monkeypatch.setattr(FileCheckpoint, "save", cut)
     with pytest.raises(KeyboardInterrupt):
-        fitted(positions, work=tmp_path)
+        fitted(positions, output=tmp_path / "layer.npz")
     monkeypatch.undo()
-    continued = fitted(positions, work=tmp_path)
-    assert whole.evaluation.network is not None
-    assert continued.evaluation.network is not None
-    for one, other in zip(whole.evaluation.network.arrays, continued.evaluation.network.arrays, strict=True):
+    with pytest.raises(BadInputError, match="unfinished work of other settings"):
+        fitted(positions, passes=7, output=tmp_path / "layer.npz")
+    with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
+        fitted(evolve(positions, label=-positions.label), output=tmp_path / "layer.npz")
+    continued = fitted(positions, output=tmp_path / "layer.npz")
+    for one, other in zip(*(network_of(evaluation).arrays for evaluation, _ in (whole, continued)), strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(whole.results[0].training_errors, continued.results[0].training_errors)
-    with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
-        fitted(positions, passes=7, work=tmp_path)
-    with pytest.raises(BadInputError, match="belongs to a fit of other positions or settings"):
-        fitted(evolve(positions, label=-positions.label), work=tmp_path)
+    np.testing.assert_array_equal(whole[1]["training"], continued[1]["training"])
 
 
 def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions, tmp_path: Path) -> None:
@@ -195,7 +198,7 @@ def test_errors_are_those_of_whole_winning_chances(positions: Positions, tmp_pat
 def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
     with pytest.raises(BadInputError, match="learn expected results; the labels of Othello are scores"):
         othello = load_learning("othello")
-        fit_network(parts_of(some_positions(othello.game, 5)), othello)
+        Network().fit(some_positions(othello.game, 5), othello, Run())
     with pytest.raises(BadInputError, match="there are no positions to fit"):
         fitted(positions.select(slice(0, 0)))
     with pytest.raises(BadInputError, match="hidden is 0, expected a whole number of at least 1 and at most 4,096"):

@@ -15,13 +15,14 @@ from glem.core.fitting.discriminants import by_phase
 from glem.core.fitting.discriminants.by_phase import (
     METHODS,
     TABLE_SHARE,
-    PhaseDiscriminants,
     estimate_tables,
-    fit_phases_by_result,
+    fit_rows,
     parts_of,
+    rows_to_fit,
     terms_to_combine,
 )
 from glem.core.fitting.discriminants.models import LinearModel, QuadraticModel, Sample
+from glem.core.fitting.fitters.fitter import Fit
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
@@ -42,21 +43,28 @@ def positions(learning: Learning) -> Positions:
     return sample.select(np.arange(40_000))
 
 
-def coefficients_of(found: PhaseDiscriminants) -> Any:
-    assert found.evaluation.coefficients is not None
-    return found.evaluation.coefficients[0]
+def fitted(
+    positions: Positions,
+    learning: Learning,
+    names: tuple[str, ...] = NAMES,
+    method: str = "logistic",
+    patterns: PatternSet | None = None,
+    seed: int = 0,
+) -> tuple[LinearEvaluation, Fit]:
+    found = fit_rows(rows_to_fit(parts_of(positions), learning, names, patterns, seed=seed), method)
+    return value_part(found.evaluation), found
 
 
-def errors_of(found: PhaseDiscriminants) -> Any:
-    assert found.evaluation.coefficients is not None
-    return found.evaluation.coefficients[1]
+def errors_of(evaluation: LinearEvaluation) -> Any:
+    assert evaluation.coefficients is not None
+    return evaluation.coefficients[1]
 
 
 @pytest.mark.parametrize("method", ["logistic", "fisher"])
 def test_a_phase_is_fitted_to_its_positions_and_those_of_its_neighbours(
     learning: Learning, positions: Positions, method: str
 ) -> None:
-    found = fit_phases_by_result(parts_of(positions), learning, NAMES, method)
+    found, _ = fitted(positions, learning, method=method)
     phase = learning.phases.of(positions.positions).astype(int)
     near = positions.select(np.abs(phase - 7) <= 1)
     items = [learning.features.index(name) for name in NAMES]
@@ -64,31 +72,31 @@ def test_a_phase_is_fitted_to_its_positions_and_those_of_its_neighbours(
     won = np.where(near.label > 0, 1.0, np.where(near.label < 0, 0.0, 0.5))
     expected = METHODS[method](Sample.of_arrays(features, won, trials=near.weight, game=near.game_key))
     assert isinstance(expected, LinearModel)
-    np.testing.assert_allclose(found.evaluation.weights[7], expected.weights, rtol=1e-5)
+    np.testing.assert_allclose(found.weights[7], expected.weights, rtol=1e-5)
     np.testing.assert_allclose(errors_of(found)[7], expected.errors(), rtol=1e-6)
-    odds = found.evaluation.sums(near.positions)
-    np.testing.assert_allclose(found.evaluation.predict(near.positions), 1 / (1 + np.exp(-odds)), rtol=1e-5)
-    assert found.evaluation.weights[8, 2] > 5 * errors_of(found)[8, 2]  # a corner wins games
+    odds = found.sums(near.positions)
+    np.testing.assert_allclose(found.predict(near.positions), 1 / (1 + np.exp(-odds)), rtol=1e-5)
+    assert found.weights[8, 2] > 5 * errors_of(found)[8, 2]  # a corner wins games
 
 
 def test_features_that_say_nothing_in_a_phase_are_named(learning: Learning, positions: Positions) -> None:
     corners = learning.features.values(positions.positions)[:, learning.features.index("corners")]
     early = learning.phases.of(positions.positions) <= 1
-    found = fit_phases_by_result(parts_of(positions.select(~early | (corners == 0))), learning, NAMES)
+    evaluation, found = fitted(positions.select(~early | (corners == 0)), learning)
     assert found.warnings[0] == "4-16: feature 'corners' is constant; fitted without it"
-    assert found.evaluation.weights[0, 2] == 0
-    assert np.isnan(errors_of(found)[0, 2])
+    assert evaluation.weights[0, 2] == 0
+    assert np.isnan(errors_of(evaluation)[0, 2])
 
 
 def test_phases_without_games_of_both_kinds_take_the_nearest_weights(learning: Learning, positions: Positions) -> None:
     phase = learning.phases.of(positions.positions)
-    found = fit_phases_by_result(parts_of(positions.select((phase >= 5) & (phase <= 8))), learning, NAMES)
-    assert [model is None for model in found.models] == [phase < 4 or phase > 9 for phase in range(13)]
-    np.testing.assert_array_equal(found.evaluation.weights[0], found.evaluation.weights[4])
+    evaluation, found = fitted(positions.select((phase >= 5) & (phase <= 8)), learning)
+    assert [figures is None for figures in found.course] == [phase < 4 or phase > 9 for phase in range(13)]
+    np.testing.assert_array_equal(evaluation.weights[0], evaluation.weights[4])
     assert "61-64 takes the weights of the nearest phase: " in found.warnings[-1]
     lost = evolve(positions, label=np.full(len(positions), -1, np.float32))
     with pytest.raises(BadInputError, match=r"no phase could be fitted; 4-16 .* no row is won"):
-        fit_phases_by_result(parts_of(lost), learning, NAMES)
+        fitted(lost, learning)
 
 
 def test_the_function_of_the_command_fits_and_saves(positions: Positions, tmp_path: Path) -> None:
@@ -123,9 +131,9 @@ def test_files_of_positions_give_what_positions_in_memory_give(
 
 def test_merged_positions_get_a_warning(learning: Learning, positions: Positions) -> None:
     merged = evolve(positions, weight=np.full(len(positions), 2, np.float32))
-    found = fit_phases_by_result(parts_of(merged), learning, NAMES)
+    _, found = fitted(merged, learning)
     assert found.warnings[0].startswith("merged positions have mean results")
-    assert "merged" not in "".join(fit_phases_by_result(parts_of(positions), learning, NAMES).warnings)
+    assert "merged" not in "".join(fitted(positions, learning)[1].warnings)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +166,7 @@ def test_patterns_by_tables_of_other_games(learning: Learning, positions: Positi
     patterns = PatternSet.named(learning, "logistello-1995")
     assert len(patterns) == 11
     names = ("mobility", "opponent_mobility")
-    found = fit_phases_by_result(parts_of(positions), learning, names, method, patterns=patterns, seed=3)
+    found, _ = fitted(positions, learning, names, method, patterns, seed=3)
     mine, others = positions.split_by_game(TABLE_SHARE, 3 ^ 0x7AB1E5)
     terms = terms_to_combine(parts_of(others), learning, names, patterns)
     phase = learning.phases.of(mine.positions).astype(int)
@@ -170,12 +178,13 @@ def test_patterns_by_tables_of_other_games(learning: Learning, positions: Positi
     expected = METHODS[method](sample)
     own = phase == 9
     odds = expected.scores(columns[own])
-    found_odds = found.evaluation.sums(mine.select(own).positions)
+    found_odds = found.sums(mine.select(own).positions)
     np.testing.assert_allclose(found_odds, odds, rtol=1e-3, atol=1e-3)
     assert np.corrcoef(odds, won[own])[0, 1] > 0.3
-    assert found.evaluation.terms == terms.terms == (*patterns.names, *names)
+    assert found.terms == terms.terms == (*patterns.names, *names)
     if isinstance(expected, QuadraticModel):
-        assert found.evaluation.coefficients is None
+        assert found.coefficients is None
     else:
-        np.testing.assert_allclose(coefficients_of(found)[9], expected.weights, rtol=1e-4)
+        assert found.coefficients is not None
+        np.testing.assert_allclose(found.coefficients[0, 9], expected.weights, rtol=1e-4)
         np.testing.assert_allclose(errors_of(found)[9], expected.errors(), rtol=1e-4)
