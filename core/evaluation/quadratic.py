@@ -117,7 +117,7 @@ class QuadraticEvaluation(LinearEvaluation):
 
     def with_weights(self, weights: NDArray[np.floating]) -> LinearEvaluation:
         """Refuse: no linear fit has the weights of a quadratic evaluation; see :meth:`in_play`."""
-        raise BadInputError("a quadratic evaluation cannot be fitted further; fit it anew with --method quadratic")
+        raise BadInputError("a quadratic evaluation cannot be fitted further; fit it anew with `glem fit quadratic`")
 
     def as_played(self) -> LinearEvaluation:
         """Return the evaluation itself."""

@@ -7,7 +7,7 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,6 @@ METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
 }
 """What fits a phase, by the name of the fitter."""
 
-WARNINGS = "warnings"
-"""Name under which the provenance of an evaluation keeps what was left out or corrected."""
 
 TABLE_SHARE = 0.5
 """Share of the games that tables are estimated on; the discriminants are fitted to the others."""
@@ -80,7 +78,7 @@ def parts_of(positions: Positions | Parts) -> Parts:
     return (lambda: [positions]) if isinstance(positions, Positions) else positions
 
 
-def select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
+def _select_parts(parts: Parts, chosen: Callable[[Positions], NDArray[np.bool_]]) -> Parts:
     """Take of each part the positions for which a function of it is true."""
     return lambda: (part.select(chosen(part)) for part in parts())
 
@@ -206,15 +204,6 @@ class TermRows:
                     task.advance(len(order))
         return cls(terms, values, won, trials, game, starts)
 
-    def part(self, phase: int) -> slice:
-        """Rows of a phase."""
-        return slice(int(self.starts[phase]), int(self.starts[phase + 1]))
-
-    def phases(self) -> Iterator[tuple[int, slice]]:
-        """Each phase and its rows."""
-        for phase in range(len(self.starts) - 1):
-            yield phase, self.part(phase)
-
     def near(self, phase: int) -> slice:
         """Rows of a phase and of its neighbours."""
         return slice(int(self.starts[max(phase - 1, 0)]), int(self.starts[min(phase + 2, len(self.starts) - 1)]))
@@ -290,7 +279,7 @@ def fit_rows(
         "link": LOGISTIC,
         "patterns": terms.patterns,
         "linear": terms.linear,
-        "provenance": {**(provenance or {}), **({WARNINGS: "\n".join(warnings)} if warnings else {})},
+        "provenance": {**(provenance or {}), **({"warnings": "\n".join(warnings)} if warnings else {})},
     }
     slopes = slopes[nearest]
     if METHODS[method] is fit_quadratic:
@@ -366,6 +355,6 @@ def rows_to_fit(
     if patterns is not None:
         # Not the seed by which games are held out before: of these, another share would be taken.
         own = seed ^ _TABLE_SEED
-        mine = select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
-        parts = select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
+        mine = _select_parts(parts, lambda part: ~part.held_out_mask(TABLE_SHARE, own))
+        parts = _select_parts(parts, lambda part: part.held_out_mask(TABLE_SHARE, own))
     return TermRows.of(terms_to_combine(parts, learning, names, patterns), mine, progress)
