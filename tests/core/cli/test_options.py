@@ -36,6 +36,7 @@ DIFFERENT = {
     "--minimum-matches": "of configurations that are mined, of contents of a pattern",
     "--phases": "which of them, or how many",
     "--plies": "which are taken, or searched again",
+    "--opening-plies": "how long they are, or what a style takes for one",
     "--features": "a file of them, or names of those that a style is learned by",
     "--solve": "training solves where the game can be",
 }
