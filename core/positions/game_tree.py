@@ -26,11 +26,9 @@ from glem.core.errors import BadInputError
 from glem.core.game.equal_positions import group_equal, position_keys
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
-from glem.core.positions.labels import labels_of_games, numbered_records, results_of_games
+from glem.core.positions.labels import KnownScores, labels_of_games, numbered_records
 from glem.core.positions.positions import Positions
 from glem.core.positions.replay import ILLEGAL, Replay, replay
-
-_NO_MOVE = -2
 
 
 @kernel
@@ -298,26 +296,16 @@ class GameTree:
 
 
 @kernel
-def _write_known(
-    offsets: Any,
-    side: Any,
-    move: Any,
-    result: Any,
-    theoretical: Any,
-    exact_move: Any,
-    pass_move: Any,
-    node: Any,
-    sums: Any,
-    counts: Any,
-    exact: Any,
-) -> None:
+def _write_known(scores: Any, node: Any, sums: Any, counts: Any, exact: Any) -> None:
     """Write what the records know of their nodes: sums and counts of results, and exact values."""
+    offsets, side = scores.offsets, scores.side
+    result, theoretical = scores.result, scores.theoretical
     for game in range(len(offsets) - 1):
         moves_made = 0
         for row in range(offsets[game], offsets[game + 1]):
-            if moves_made == exact_move[game] and not np.isnan(theoretical[game]):
+            if moves_made == scores.exact_move[game] and not np.isnan(theoretical[game]):
                 exact[node[row]] = theoretical[game] * side[row]
-            moves_made += move[row] != pass_move
+            moves_made += scores.move[row] != scores.pass_move
             if not np.isnan(result[game]):
                 sums[node[row]] += result[game] * side[row]
                 counts[node[row]] += 1
@@ -330,19 +318,7 @@ def _known_values(
     sums = np.zeros(nodes, np.float64)
     counts = np.zeros(nodes, np.int32)
     exact = np.full(nodes, np.nan, np.float32)
-    _write_known(
-        played.offsets,
-        played.side,
-        played.move,
-        results_of_games(records, played),
-        np.ascontiguousarray(records.theoretical_score, np.float32),
-        np.ascontiguousarray(records.theoretical_ply, np.int16),
-        np.int64(_NO_MOVE if game.pass_move is None else game.pass_move),
-        node,
-        sums,
-        counts,
-        exact,
-    )
+    _write_known(KnownScores.of(game, records, played), node, sums, counts, exact)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.float32(np.nan)).astype(np.float32), exact
 
 

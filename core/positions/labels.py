@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from attrs import define, evolve, field, fields
@@ -148,23 +148,52 @@ class LabelCounts:
         self.problems = (*self.problems, *other.problems)[:MAX_PROBLEMS]
 
 
+class KnownScores(NamedTuple):
+    """What G games with P positions tell of their scores, as kernels read it.
+
+    Parameters
+    ----------
+    offsets, side, move
+        As of :class:`~glem.core.positions.replay.Replay`.
+    result
+        float32 [G]: score of each game for the first player, nan where unknown.
+    theoretical, exact_move
+        float32 and int16 [G]: an exact score for the first player, nan where unknown, and the moves made before it.
+    pass_move
+        The move that passes; none where there is no such move.
+    """
+
+    offsets: NDArray[np.int64]
+    side: NDArray[np.int8]
+    move: NDArray[np.int16]
+    result: NDArray[np.float32]
+    theoretical: NDArray[np.float32]
+    exact_move: NDArray[np.int16]
+    pass_move: np.int64
+
+    @classmethod
+    def of(cls, game: Game, records: GameRecords, played: Replay) -> KnownScores:
+        """Gather what records and their replay tell."""
+        return cls(
+            played.offsets,
+            played.side,
+            played.move,
+            results_of_games(records, played),
+            np.ascontiguousarray(records.theoretical_score, np.float32),
+            np.ascontiguousarray(records.theoretical_ply, np.int16),
+            np.int64(_NO_MOVE if game.pass_move is None else game.pass_move),
+        )
+
+
 @kernel
-def _write_labels(
-    offsets: Any,
-    side: Any,
-    move: Any,
-    result: Any,
-    theoretical: Any,
-    exact_move: Any,
-    kind: Any,
-    pass_move: Any,
-    label: Any,
-) -> None:
+def _write_labels(scores: Any, kind: Any, label: Any) -> None:
     """Write the label of every position for the side to move, nan for those without one."""
+    offsets, side, move = scores.offsets, scores.side, scores.move
+    result, theoretical, exact_move = scores.result, scores.theoretical, scores.exact_move
     for game in range(len(offsets) - 1):
         after_exact = -exact_move[game]
         for row in range(offsets[game], offsets[game + 1]):
-            after_exact += move[row] != pass_move and move[row] >= 0
+            after_exact += move[row] != scores.pass_move and move[row] >= 0
         moves_made = 0
         for row in range(offsets[game], offsets[game + 1]):
             known = result[game]
@@ -181,7 +210,7 @@ def _write_labels(
                     if share > 0.0:
                         known += np.float32(share * (theoretical[game] - known))
             label[row] = known * side[row]
-            moves_made += move[row] != pass_move
+            moves_made += move[row] != scores.pass_move
 
 
 @kernel
@@ -281,17 +310,7 @@ def labels_of_games(game: Game, records: GameRecords, played: Replay, label: str
         One of :data:`LABELS`.
     """
     labels = np.empty(len(played.ply), np.float32)
-    _write_labels(
-        played.offsets,
-        played.side,
-        played.move,
-        results_of_games(records, played),
-        np.ascontiguousarray(records.theoretical_score, np.float32),
-        np.ascontiguousarray(records.theoretical_ply, np.int16),
-        np.int64(LABELS.index(label)),
-        np.int64(_NO_MOVE if game.pass_move is None else game.pass_move),
-        labels,
-    )
+    _write_labels(KnownScores.of(game, records, played), np.int64(LABELS.index(label)), labels)
     return labels
 
 

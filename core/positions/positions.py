@@ -244,11 +244,8 @@ class Positions:
         """
         if isinstance(given, Positions):
             return given
-        if hasattr(given, "iloc"):
-            return cls.from_pandas(given, game)
-        table = given.to_arrow() if hasattr(given, "to_arrow") else given
-        if hasattr(table, "column_names"):
-            return cls.from_arrow(table, game)
+        if any(hasattr(given, name) for name in ("iloc", "to_arrow", "column_names")):
+            return cls.from_arrow(given, game)
         raise BadInputError(f"positions are needed, as Positions or as a table, got {described(given)}")
 
     def to_arrow(self) -> Any:
@@ -265,7 +262,7 @@ class Positions:
 
     @classmethod
     def from_arrow(cls, table: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> Positions:
-        """Make a set of an Arrow table.
+        """Make a set of a table of Arrow, pandas or polars.
 
         Parameters
         ----------
@@ -273,7 +270,7 @@ class Positions:
             The columns that :meth:`to_arrow` gives. Those of positions must be there; others have their unknown
             values where they are missing: label 0, weight 1, no record, ply or source. Further columns are left out.
         game
-            The game or its name; None for the one that the table's metadata name.
+            The game or its name; None for the one that the table's metadata name. Tables of polars name none.
         label_kind
             What the labels are; None for what the metadata say, else ``score``.
 
@@ -282,43 +279,17 @@ class Positions:
         BadInputError
             Nothing names the game, or a column is missing, has missing values, or does not fit.
         """
-        facts = json.loads((table.schema.metadata or {}).get(_TABLE_KEY.encode(), b"{}"))
-        return cls._from_table(table, facts, game, label_kind)
-
-    def to_pandas(self) -> Any:
-        """Pandas frame of the columns of :meth:`to_arrow`; its ``attrs`` tell the game and label kind."""
-        _optional("pandas")
-        frame = self.to_arrow().to_pandas()
-        frame.attrs[_TABLE_KEY] = self._facts()
-        return frame
-
-    @classmethod
-    def from_pandas(cls, frame: Any, game: Game | str | None = None, *, label_kind: str | None = None) -> Positions:
-        """Make a set of a pandas frame; the arguments and errors are those of :meth:`from_arrow`."""
-        import pyarrow as pa
-
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        return cls._from_table(table, frame.attrs.get(_TABLE_KEY, {}), game, label_kind)
-
-    def to_polars(self) -> Any:
-        """Polars frame of the columns of :meth:`to_arrow`, which does not tell the game."""
-        return _optional("polars").from_arrow(self.to_arrow())
-
-    @classmethod
-    def from_polars(cls, frame: Any, game: Game | str, *, label_kind: str | None = None) -> Positions:
-        """Make a set of a polars frame; the arguments and errors are those of :meth:`from_arrow`."""
-        return cls._from_table(frame.to_arrow(), {}, game, label_kind)
-
-    def _facts(self) -> dict[str, str]:
-        return {"game": self.game.name, "label_kind": self.label_kind}
-
-    @classmethod
-    def _from_table(
-        cls, table: Any, facts: dict[str, str], game: Game | str | None, label_kind: str | None
-    ) -> Positions:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        facts: dict[str, str] = {}
+        if hasattr(table, "iloc"):
+            facts = table.attrs.get(_TABLE_KEY, {})
+            table = pa.Table.from_pandas(table, preserve_index=False)
+        elif hasattr(table, "to_arrow"):
+            table = table.to_arrow()
+        else:
+            facts = json.loads((table.schema.metadata or {}).get(_TABLE_KEY.encode(), b"{}"))
         if game is None:
             if "game" not in facts:
                 raise BadInputError("the table does not tell the game of its positions; name it")
@@ -351,6 +322,23 @@ class Positions:
             columns["source"] = named.indices.fill_null(-1).to_numpy().astype(np.int16)
             sources = tuple(named.dictionary.to_pylist())
         return cls.from_columns(owner, columns, sources, label_kind or facts.get("label_kind", "score"))
+
+    from_pandas = from_arrow
+    from_polars = from_arrow
+
+    def to_pandas(self) -> Any:
+        """Pandas frame of the columns of :meth:`to_arrow`; its ``attrs`` tell the game and label kind."""
+        _optional("pandas")
+        frame = self.to_arrow().to_pandas()
+        frame.attrs[_TABLE_KEY] = self._facts()
+        return frame
+
+    def to_polars(self) -> Any:
+        """Polars frame of the columns of :meth:`to_arrow`, which does not tell the game."""
+        return _optional("polars").from_arrow(self.to_arrow())
+
+    def _facts(self) -> dict[str, str]:
+        return {"game": self.game.name, "label_kind": self.label_kind}
 
     def __len__(self) -> int:
         return len(self.positions[0])

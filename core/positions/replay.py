@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, rows_of, store_position
@@ -17,8 +16,7 @@ FINISHED, UNFINISHED, ILLEGAL = 0, 1, 2
 """How the replay of a game ended: no move left, the record stops early, or it has an illegal move."""
 
 
-@define(frozen=True, eq=False)
-class Replay:
+class Replay(NamedTuple):
     """Every position of G games with M recorded moves, P in all, in order.
 
     Parameters
@@ -87,25 +85,9 @@ class Replay:
 
 
 def _replay(
-    rules: Any,
-    starts: Any,
-    start_side: Any,
-    moves: Any,
-    offsets: Any,
-    pass_move: Any,
-    buffer: Any,
-    columns: Any,
-    record: Any,
-    ply: Any,
-    side: Any,
-    played: Any,
-    rows: Any,
-    status: Any,
-    illegal_at: Any,
-    scores: Any,
-    move_side: Any,
+    rules: Any, starts: Any, start_side: Any, moves: Any, offsets: Any, pass_move: Any, buffer: Any, into: Any
 ) -> None:
-    """Replay all games, storing every position."""
+    """Replay all games, storing every position in the arrays of a :class:`Replay`."""
     row = 0
     for game in range(offsets.shape[0] - 1):
         # One start stands for all games.
@@ -115,7 +97,7 @@ def _replay(
         plies = 0
         place = offsets[game]
         end = offsets[game + 1]
-        rows[game] = row
+        into.offsets[game] = row
         while True:
             count = legal_moves(rules, position, buffer, 0)
             chosen = np.int32(-1)
@@ -126,30 +108,30 @@ def _replay(
                         chosen = wanted
                         break
                 if chosen >= 0:
-                    move_side[place] = mover
+                    into.move_side[place] = mover
                     place += 1
                 elif count == 1 and buffer[0] == pass_move:
                     chosen = np.int32(pass_move)
                 else:
-                    status[game] = ILLEGAL
-                    illegal_at[game] = place - offsets[game]
+                    into.status[game] = ILLEGAL
+                    into.illegal_at[game] = place - offsets[game]
             elif count == 0:
-                status[game] = FINISHED
-                scores[game] = final_score(rules, position) * mover
+                into.status[game] = FINISHED
+                into.final_score[game] = final_score(rules, position) * mover
             else:
-                status[game] = UNFINISHED
-            store_position(columns, row, position)
-            record[row] = game
-            ply[row] = plies
-            side[row] = mover
-            played[row] = chosen
+                into.status[game] = UNFINISHED
+            store_position(into.positions, row, position)
+            into.record[row] = game
+            into.ply[row] = plies
+            into.side[row] = mover
+            into.move[row] = chosen
             row += 1
             if chosen < 0:
                 break
             position = play(rules, position, chosen)
             mover = -mover
             plies += 1
-    rows[offsets.shape[0] - 1] = row
+    into.offsets[offsets.shape[0] - 1] = row
 
 
 def _starts(game: Game, records: GameRecords) -> tuple[Any, NDArray[np.int8]]:
@@ -192,32 +174,24 @@ def replay(game: Game, records: GameRecords) -> Replay:
     games, recorded = len(records), len(records.moves)
     # A pass needs a recorded move after it, so passes at most double the plies. Pages never written cost nothing.
     rows = 2 * recorded + games
-    positions = game.empty_columns(rows)
-    record, ply = np.empty(rows, np.int32), np.empty(rows, np.int16)
-    side, move = np.empty(rows, np.int8), np.empty(rows, np.int16)
-    offsets, status = np.zeros(games + 1, np.int64), np.zeros(games, np.uint8)
-    illegal_at, final_score = np.full(games, -1, np.int32), np.zeros(games, np.int16)
-    move_side = np.zeros(recorded, np.int8)
-    compiled(_replay)(
-        game.rules,
-        *_starts(game, records),
-        *_moves(records),
-        np.int64(-1 if game.pass_move is None else game.pass_move),
-        np.zeros(game.max_moves, np.int32),
-        positions,
-        record,
-        ply,
-        side,
-        move,
-        offsets,
-        status,
-        illegal_at,
-        final_score,
-        move_side,
+    found = Replay(
+        positions=game.empty_columns(rows),
+        record=np.empty(rows, np.int32),
+        ply=np.empty(rows, np.int16),
+        side=np.empty(rows, np.int8),
+        move=np.empty(rows, np.int16),
+        offsets=np.zeros(games + 1, np.int64),
+        status=np.zeros(games, np.uint8),
+        illegal_at=np.full(games, -1, np.int32),
+        final_score=np.zeros(games, np.int16),
+        move_side=np.zeros(recorded, np.int8),
     )
-    used = slice(int(offsets[-1]))
-    positions, record, ply, side, move = rows_of(positions, used), record[used], ply[used], side[used], move[used]
-    return Replay(positions, record, ply, side, move, offsets, status, illegal_at, final_score, move_side)
+    pass_move = np.int64(-1 if game.pass_move is None else game.pass_move)
+    buffer = np.zeros(game.max_moves, np.int32)
+    compiled(_replay)(game.rules, *_starts(game, records), *_moves(records), pass_move, buffer, found)
+    used = slice(int(found.offsets[-1]))
+    columns = {name: getattr(found, name)[used] for name in ("record", "ply", "side", "move")}
+    return found._replace(positions=rows_of(found.positions, used), **columns)
 
 
 def _write_chosen(

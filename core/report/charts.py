@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from glem.core.report.data import Calibration, LearningCurve
@@ -13,6 +13,7 @@ from glem.core.report.svg import FONT_SIZE, STAND_IN, Spot, both_sizes, chart
 from glem.core.tasks.counts import counted
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -21,6 +22,12 @@ _MARKERS = {
     "s": "M-2.8 -2.8h5.6v5.6h-5.6z",
     "D": "M0 -3.8L3.8 0L0 3.8L-3.8 0z",
     "^": "M0 -3.6L3.6 2.8H-3.6z",
+}
+_DOTS: dict[str, Any] = {
+    "markersize": 5.5,
+    "markeredgecolor": STAND_IN["paper"],
+    "markeredgewidth": 0.8,
+    "clip_on": False,
 }
 _DASHES = ((1.2, 2.0), (5.0, 2.5), (8.0, 2.0, 1.5, 2.0), (2.5, 2.5))
 
@@ -61,6 +68,14 @@ def _swatch(style: LineStyle) -> Element:
         element("path", d=_MARKERS[style.marker], transform="translate(16 6)", fill=colour) if style.marker else None
     )
     return element("svg", line, marker, viewBox="0 0 32 12", width=32, height=12, class_="swatch", aria_hidden="true")
+
+
+def _draw_line(axes: Axes, style: LineStyle, places: Any, heights: Any, band: Sequence[Any] = (), **look: Any) -> None:
+    """Draw a line of a style, with a band between two others where these are given."""
+    colour = STAND_IN[style.role]
+    if band:
+        axes.fill_between(places, *band, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(places, heights, color=colour, linestyle=(0, style.dashes) if style.dashes else "solid", **look)
 
 
 def phase_chart(
@@ -117,20 +132,7 @@ def phase_chart(
         figure.align_ylabels()
         for name, style in styles_of(curves, baselines).items():
             values, *limits = zip(*curves[name], strict=True)
-            colour = STAND_IN[style.role]
-            if limits:
-                upper.fill_between(places, *limits, color=colour, alpha=0.18, linewidth=0)
-            upper.plot(
-                places,
-                values,
-                color=colour,
-                linestyle=(0, style.dashes) if style.dashes else "solid",
-                marker=style.marker or "None",
-                markersize=5.5,
-                markeredgecolor=STAND_IN["paper"],
-                markeredgewidth=0.8,
-                clip_on=False,
-            )
+            _draw_line(upper, style, places, values, limits, marker=style.marker or "None", **_DOTS)
         upper.set_ylabel(f"{quantity}, {_label(unit)}" if unit else quantity)
         if unit:
             upper.set_ylim(bottom=0)
@@ -154,14 +156,8 @@ def learning_chart(curve: LearningCurve, key: str) -> Element:
         axes.plot(curve.iterations, curve.training, color=STAND_IN["quiet"], linestyle=(0, (4, 2)), linewidth=1.5)
         axes.plot(curve.iterations, curve.validation, color=STAND_IN["series-1"])
         if curve.best is not None:
-            axes.plot(
-                *curve.best,
-                marker="o",
-                markersize=6.5,
-                color=STAND_IN["series-1"],
-                markeredgecolor=STAND_IN["paper"],
-                clip_on=False,
-            )
+            look = {**_DOTS, "markersize": 6.5, "markeredgewidth": 1.0}
+            axes.plot(*curve.best, marker="o", color=STAND_IN["series-1"], **look)
         axes.set_xlabel("iteration")
         axes.margins(x=0.02, y=0.1)
         axes.locator_params(axis="y", nbins=4)
@@ -237,15 +233,12 @@ def curve_chart(key: str, curves: Mapping[str, Curve], labels: tuple[str, str], 
         axes = figure.subplots()
         spots, top = [], 0.0
         for name, curve in curves.items():
-            colour, dashes = STAND_IN[curve.style.role], curve.style.dashes
             errors = curve.errors or [0.0] * len(curve.heights)
             low, high = ([y + sign * e for y, e in zip(curve.heights, errors, strict=True)] for sign in (-1, 1))
             top = max(top, *high)
-            if curve.errors:
-                axes.fill_between(curve.places, low, high, color=colour, alpha=0.18, linewidth=0)
-            axes.plot(curve.places, curve.heights, color=colour, linestyle=(0, dashes) if dashes else "solid")
+            _draw_line(axes, curve.style, curve.places, curve.heights, (low, high) if curve.errors else ())
             for x, y in curve.seen:
-                axes.plot(x, y, color=colour, marker=curve.style.marker or "o", markersize=4.5)
+                axes.plot(x, y, color=STAND_IN[curve.style.role], marker=curve.style.marker or "o", markersize=4.5)
                 spots.append((x, y, f"{name}: {number(y)} at {number(x)}"))
         axes.set_ylim(0, 1.08 * top)
         axes.margins(x=0.02)

@@ -29,14 +29,27 @@ def details(summary: str, *children: Child) -> Element:
     return element("details", element("summary", summary), *children)
 
 
-def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Child]], class_: str | None = None) -> Element:
-    """Build a table whose first column names the rows; without a header where that is empty."""
-    head = element("thead", element("tr", *(element("th", text, scope="col") for text in header))) if header else None
-    body = [
-        element("tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells))
-        for name, *cells in rows
-    ]
-    return data_table(caption, head, element("tbody", *body), class_=class_)
+def table(
+    caption: str,
+    header: Sequence[Child],
+    rows: Iterable[Sequence[Child]],
+    class_: str | None = None,
+    *,
+    feet: Iterable[Sequence[Child]] = (),
+) -> Element:
+    """Build a table whose first column names the rows; without a header where that is empty.
+
+    Heads may be elements, for what else they need; ``feet`` are rows below the others.
+    """
+    heads = [cell if isinstance(cell, Element) else element("th", cell, scope="col") for cell in header]
+    head = element("thead", element("tr", *heads)) if header else None
+    body, foot = element("tbody", *map(_row, rows)), element("tfoot", *map(_row, feet))
+    return data_table(caption, head, body, foot if len(foot) else None, class_=class_)
+
+
+def _row(cells: Sequence[Child]) -> Element:
+    name, *others = cells
+    return element("tr", element("th", name, scope="row"), *(element("td", cell) for cell in others))
 
 
 def key_figures(figures: Iterable[tuple[str, str]]) -> Element:

@@ -10,7 +10,7 @@ from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, gre
 from glem.core.report.charts import LineStyle, learning_chart, legend, phase_chart, styles_of
 from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
 from glem.core.report.items import draw_item, phase_choice, phase_heads, weight_table
-from glem.core.report.markup import aligned, data_table, element, number, signed, whole
+from glem.core.report.markup import Child, aligned, element, number, signed, whole
 from glem.core.report.page import (
     calibration_section,
     details,
@@ -19,6 +19,7 @@ from glem.core.report.page import (
     paragraph,
     reading_section,
     section,
+    table,
     whole_page,
 )
 
@@ -119,25 +120,17 @@ def _error_table(errors: PhaseErrors) -> Element:
         for column in zip(*rows.values(), strict=True)
     ]
 
-    def cell(text: str, is_least: bool) -> Element:
-        return element("td", element("strong", text) if is_least else text)
-
-    body = []
+    body: list[list[Child]] = []
     for name, values in rows.items():
         marks = (value == best for value, best in zip(values, least, strict=True))
-        cells = (cell(text, mark) for text, mark in zip(aligned(values), marks, strict=True))
-        body.append(element("tr", element("th", name, scope="row"), *cells))
-    names = (element("th", name, scope="col") for name in ("phase", "all"))
-    head = element("tr", *names, *phase_heads(errors.phases))
-    counts = (element("td", whole(count)) for count in (sum(errors.counts), *errors.counts))
-    foot = element("tr", element("th", "positions", scope="row"), *counts)
-    feet = [foot]
+        marked = zip(aligned(values), marks, strict=True)
+        body.append([name, *(element("strong", text) if is_least else text for text, is_least in marked)])
+    feet = [("positions", *map(whole, (sum(errors.counts), *errors.counts)))]
     caption = f"Root mean square error in {errors.unit} by phase, the least of each column in bold"
     if errors.is_weighted:
-        weights = (element("td", f"{weight:,.0f}") for weight in (sum(errors.weights), *errors.weights))
-        feet.append(element("tr", element("th", "weight", scope="row"), *weights))
+        feet.append(("weight", *(f"{weight:,.0f}" for weight in (sum(errors.weights), *errors.weights))))
         caption += "; every position counts with its weight"
-    return data_table(caption, element("thead", head), element("tbody", *body), element("tfoot", *feet))
+    return table(caption, ("phase", "all", *phase_heads(errors.phases)), body, feet=feet)
 
 
 def _cell_maps(report: DiscoveryReport) -> Element | None:
