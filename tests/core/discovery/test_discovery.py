@@ -31,9 +31,20 @@ from tests.othello import LEARNING, sample_of_games
 
 RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
 
-PLAN = DiscoveryPlan(
-    sample=10_000, maximum_size=2, keep=200, gain=2.0, held_out=0.2, iterations=12, l2=0.0, smoothing=0.0
-)
+
+class _OftenKept(DiscoveryPlan):
+    """A plan whose fits keep their state so often that an interruption finds one."""
+
+    @property
+    def fit(self) -> FitSettings:
+        return FitSettings(
+            ConjugateGradient(iterations=self.iterations, patience=5, refresh_every=3),
+            l2=self.l2,
+            smoothing=self.smoothing,
+        )
+
+
+PLAN = _OftenKept(sample=10_000, maximum_size=2, keep=200, gain=2.0, held_out=0.2, iterations=12, l2=1.0, smoothing=0.0)
 # No configuration gains so much: what is left is a fit of patterns, and the report.
 QUICK = attrs.evolve(PLAN, sample=5_000, maximum_size=1, gain=1000, iterations=2)
 
@@ -324,7 +335,7 @@ def test_one_convention_for_merged_positions(positions: Positions, tmp_path: Pat
 def test_phases_that_learn_nothing_are_named_in_the_summary(positions: Positions, tmp_path: Path) -> None:
     few = positions.select(positions.record < 200)
     noise = attrs.evolve(few, label=np.random.default_rng(1).permutation(few.label))
-    found, report = discovered(noise, tmp_path, attrs.evolve(QUICK, iterations=10))
+    found, report = discovered(noise, tmp_path, attrs.evolve(QUICK, iterations=10, l2=0.0))
     results = found.trainings["patterns"].weights.results
     kept = [name for name, result in zip(report.phases, results, strict=True) if result and not result.improved]
     assert kept
