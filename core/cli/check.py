@@ -23,8 +23,6 @@ from glem.core.cli.display import display_progress, print_result
 @options.seed
 @options.flag("--plain", "Use the plain Python rules instead of the compiled ones.")
 @options.flag("--show-game", "Print a random game as well, with all legal moves, for you to read.")
-@options.own_features
-@options.as_json
 def command(game_name: str, show_game: bool, fitters: tuple[str, ...], measures: tuple[str, ...], **how: Any) -> int:
     """Run the conformance suite on GAME: rules, what it gives to learning, evaluation and search, fitting.
 

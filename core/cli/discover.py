@@ -76,8 +76,6 @@ def _let_demo_be_small(context: click.Context, _option: click.Parameter, given: 
 @described(DiscoveryPlan)
 @options.seed
 @options.jobs
-@options.own_features
-@options.as_json
 def command(files: options.GameFiles, demo: bool, output: str, seed: int, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.
 

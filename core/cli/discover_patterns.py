@@ -48,8 +48,6 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
 @options.jobs
-@options.own_features
-@options.as_json
 def command(positions: str, output: str, size: int, sample: int, seed: int, jobs: int, **plan: Any) -> None:
     """Find patterns in scored POSITIONS (Parquet), for `glem fit --patterns`.
 

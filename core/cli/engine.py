@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from glem.core.players.spec import PlayerSpec
 
 
-@options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp")
+@options.command("engine", "engine GAME", "engine GAME --player model.npz,nodes=20000 --protocol gtp", json=False)
 @playing.game
 @options.option("--protocol", "name", default="auto", help="auto tells it by the first line.")
 # Without any limit a player takes its share of so many seconds for each move: about two.
 @playing.opponent(clock=40.0)
-@options.own_features
 @options.file(
     "--calibration",
     "What the player's values mean for results, from `glem grade calibrate`, where a protocol has win, draw and loss; "

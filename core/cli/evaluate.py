@@ -24,8 +24,6 @@ from glem.core.errors import BadInputError
 )
 @options.output("Write the value of every position (.npy).", required=False)
 @options.jobs
-@options.own_features
-@options.as_json
 def command(files: options.GameFiles, measures: tuple[str, ...], output: str | None, jobs: int) -> None:
     """Measure each EVALUATION on scored POSITIONS, by phase and over all, with standard errors by game.
 

@@ -72,8 +72,6 @@ def _command_of(kind: type[Fitter], name: str, *examples: str, about: str = "", 
     @described(kind)
     @options.seed
     @options.jobs
-    @options.own_features
-    @options.as_json
     def command(files: tuple[str, ...], output: str, seed: int, jobs: int, **settings: Any) -> None:
         from glem.core.positions.files import PositionFiles
         from glem.functions import fit

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from glem.core.conformance.facts import FactTable, GameFacts
 
 
-@options.command("games", "games", "games GAME")
+@options.command("games", "games", "games GAME", features=False)
 @options.argument("game_name", metavar="[GAME]", required=False)
-@options.as_json
 def command(game_name: str | None) -> None:
     """List the installed games, with their record formats, features and pattern sets; or print all facts about GAME.
 

@@ -9,13 +9,12 @@ from glem.core.cli import options
 from glem.core.cli.display import print_result
 
 
-@options.command("games new", "games new my_game", 'games new hex --title "Hex" -o ../hex')
+@options.command("games new", "games new my_game", 'games new hex --title "Hex" -o ../hex', features=False)
 @options.argument("name", metavar="NAME")
 @options.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder to write; NAME by default."
 )
 @options.option("--title", metavar="TEXT", help="The game's name for people; made from NAME by default.")
-@options.as_json
 def command(name: str, output: Path | None, title: str | None) -> None:
     """Write a package for a game of your own, to be installed beside glem.
 

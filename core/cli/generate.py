@@ -30,8 +30,6 @@ from glem.core.tasks.counts import counted
 @described(GenerationPlan)
 @options.seed
 @options.workers
-@options.own_features
-@options.as_json
 def command(game_name: str, output: str, players: tuple[str, ...], **how: Any) -> None:
     """Let players play GAME among themselves, as material to learn from.
 

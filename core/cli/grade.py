@@ -80,8 +80,6 @@ _MOST_ROWS = 12
 @options.report
 @options.jobs
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     files: options.GameFiles,
     evaluations: tuple[str, ...],

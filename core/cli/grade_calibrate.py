@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 @options.report
 @options.jobs
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     files: options.GameFiles,
     evaluation: str,

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 @options.amount("--l2", 4.0, "Penalty on weights where `fit` fits.", most=1e9)
 @options.resamples
 @options.jobs
-@options.own_features
-@options.as_json
 def command(
     files: options.GameFiles,
     start: str,

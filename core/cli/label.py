@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 @options.merge
 @options.seed
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     files: options.GameFiles,
     output: str,

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
 @options.count("--rounds", 3, "Most rounds of corrections.", most=100)
 @options.flag("--distinct", "Write every position once, with its number of occurrences as weight.")
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     files: options.GameFiles,
     output: str | None,

@@ -67,8 +67,6 @@ _BARE_PLAYERS = ("default", "strongest", "none", "greedy", "random")
 )
 @options.seed
 @options.workers
-@options.own_features
-@options.as_json
 def command(words: tuple[str, ...], *, record: str | None, **how: Any) -> None:
     """Play two players or more, every PLAYER against every other one, from every opening twice with colours reversed.
 

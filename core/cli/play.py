@@ -276,13 +276,14 @@ def _styled(character: str, empty: str) -> str:
     return click.style(character, dim=True) if character == empty else character
 
 
-@options.command("play", "play GAME --seconds 3", "play GAME --second --player model.npz,depth=8 --save won.games")
+@options.command(
+    "play", "play GAME --seconds 3", "play GAME --second --player model.npz,depth=8 --save won.games", json=False
+)
 @playing.game
 @options.flag("--second", "Let glem begin.")
 @playing.position
 @playing.moves
 @playing.opponent(seconds=1.0)
-@options.own_features
 @options.file("--save", "Write the game at the end: .pgn, ...; its name tells how.", path_type=Path)
 def command(game: Game, second: bool, position: str | None, moves: str, player: PlayerSpec, save: Path | None) -> None:
     """Play GAME against an evaluation, in the terminal.

@@ -29,6 +29,7 @@ _PLAYERS_SHOWN = 20
     "positions",
     "positions GAME games.wtb -o positions.parquet",
     "positions games.pgn --label result --held-out 0.2 -o games.parquet",
+    features=False,
 )
 @options.files("FILES...", options.file_format, options.skip_bad, was_option=True)
 @options.output("Parquet file to write.")
@@ -54,7 +55,6 @@ _PLAYERS_SHOWN = 20
 @options.flag("--spread", "With --merge, keep the standard deviation of merged labels.")
 @options.seed
 @options.jobs
-@options.as_json
 def command(
     files: options.GameFiles,
     output: str,

@@ -57,8 +57,6 @@ def _as_json(engine: Engine, analysis: SearchResult) -> dict[str, Any]:
 @playing.moves
 @playing.thinker(seconds=5.0)
 @options.count("--lines", 1, "Number of best moves to show.")
-@options.own_features
-@options.as_json
 def command(game: Game, player: PlayerSpec, position: str | None, moves: str, lines: int) -> None:
     """Search a position of GAME and print the best line of each iteration.
 

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from glem.core.game.game import Game
 
 
-@options.command("search perft", "search perft GAME 9", "search perft GAME 5 --divide --jobs 4")
+@options.command("search perft", "search perft GAME 9", "search perft GAME 5 --divide --jobs 4", features=False)
 @playing.game
 @options.argument("depth", type=click.IntRange(min=0))
 @playing.position
 @options.flag("--divide", "Print the count below each move of the position as well.")
 @options.flag("--plain", "Use the plain Python rules instead of the compiled ones.")
 @options.count("--jobs", 1, "Threads.")
-@options.as_json
 def command(game: Game, depth: int, position: str | None, divide: bool, plain: bool, jobs: int) -> None:
     """Count the move sequences of exactly DEPTH plies from a position of GAME.
 

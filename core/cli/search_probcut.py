@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 @options.amount("--threshold", None, "Standard deviations by which a check search must clear a bound.")
 @options.seed
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     evaluation: str,
     positions: str,

@@ -32,8 +32,6 @@ _ARCHIVE = ".npz"
 @options.argument("words", nargs=-1, required=True, metavar="[GAME] FILE [FILE|POSITION]", was=("--game",))
 @options.flag(("as_command", "--command"), "Print only the command that makes FILE again.")
 @options.count("--top", 20, "Contributions to show.")
-@options.own_features
-@options.as_json
 def command(words: tuple[str, ...], as_command: bool, top: int) -> None:
     """Show what is in a FILE that glem wrote and where it came from; or compare two; or evaluate one POSITION.
 

@@ -141,8 +141,6 @@ class _Answer:
 @options.LIMITS["seconds"]
 @options.table_mb
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     game: Game,
     files: tuple[str, ...],

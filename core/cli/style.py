@@ -494,6 +494,7 @@ def classify(
     "styles",
     "experiment styles games.pgn --of-player Kasparov --of-player Kramnik --repetitions 20 -o two",
     "experiment styles games.pgn --of-player Kasparov --of-player Karpov --of-player Anand -o who",
+    features=False,
     short_help="Guess who played games that no style has seen.",
 )
 @options.files("GAMES...", options.file_format, options.skip_bad)
@@ -512,7 +513,6 @@ def classify(
 @options.confidence
 @options.report
 @options.workers
-@options.as_json
 def experiment_styles(
     files: options.GameFiles,
     players: tuple[str, ...],

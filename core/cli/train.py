@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 @options.option("--games", "files", multiple=True, metavar="FILE", help="Records to begin with; may be repeated.")
 @described(TrainingSettings)
 @options.workers
-@options.own_features
-@options.as_json
 def command(
     game_name: str,
     output: str,

@@ -31,6 +31,7 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
     "tune-options",
     "tune-options GAME PROTOCOL:./engine,nodes=2000 games.pgn --parameter Futility,100,0,300,15 -o tuned",
     "tune-options GAME PROTOCOL:./engine,nodes=2000 --parameters options.txt --openings book.epd -o tuned",
+    features=False,
 )
 @click.argument("game_name", metavar="GAME")
 @click.argument("player", metavar="PLAYER")
@@ -50,7 +51,6 @@ _OF_GRADES = ("file_format", "skip_bad", "select", "skip_moves", "skip_end", "he
 @options.skip_bad
 @options.seed
 @options.workers
-@options.as_json
 def command(
     game_name: str,
     player: str,

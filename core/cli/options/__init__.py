@@ -56,7 +56,6 @@ from glem.core.cli.options.making import (
     amount,
     argument,
     choice,
-    command,
     count,
     file,
     flag,
@@ -76,8 +75,8 @@ if TYPE_CHECKING:
 
 # Commands find here what all options are made with.
 __all__ = [
-    "Command", "amount", "argument", "choice", "command", "count", "file", "flag", "given_parameters", "group",
-    "option", "together",
+    "Command", "amount", "argument", "choice", "count", "file", "flag", "given_parameters", "group", "option",
+    "together",
 ]  # fmt: skip
 
 _LOCAL = "local"
@@ -106,6 +105,31 @@ own_features = file(
     is_eager=True,
     callback=_use_features,
 )
+
+
+def command(
+    name: str, *examples: str, features: bool = True, json: bool = True, **settings: Any
+) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function.
+
+    Parameters
+    ----------
+    examples
+        Command lines without ``glem``.
+    features, json
+        Whether it has ``--features`` and ``--json``, which stand behind its own options.
+    """
+
+    def make(function: Callable[..., Any]) -> Command:
+        last = [each for each, is_there in ((own_features, features), (as_json, json)) if is_there]
+        own = function.__dict__.pop("__click_params__", [])
+        together(*last)(function)
+        function.__dict__.setdefault("__click_params__", []).extend(own)
+        return click.command(name, cls=settings.pop("cls", Command), examples=examples, **settings)(function)
+
+    return make
+
+
 jobs = count("--jobs", _PROCESSORS, "Threads; the result does not depend on their number.", show_default="processors")
 seed = count("--seed", 0, "Seed of all that is random.", least=0, most=(1 << 32) - 1)
 

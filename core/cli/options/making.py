@@ -227,11 +227,6 @@ def file(names: Names, text: str, *, path_type: type | None = None, **settings: 
     return _named(names, text, {"type": click.Path(dir_okay=False, path_type=path_type), **settings})
 
 
-def command(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function, with examples: command lines without ``glem``."""
-    return click.command(name, **{"cls": Command, "examples": examples, **settings})
-
-
 def given_parameters() -> list[click.Parameter]:
     """Parameters of the command that runs which its command line names."""
     context = click.get_current_context()
