@@ -125,7 +125,9 @@ def command(
         own = function.__dict__.pop("__click_params__", [])
         together(*last)(function)
         function.__dict__.setdefault("__click_params__", []).extend(own)
-        return click.command(name, cls=settings.pop("cls", Command), examples=examples, **settings)(function)
+        making: Any = click.command(name, **{"cls": Command, "examples": examples, **settings})
+        made: Command = making(function)
+        return made
 
     return make
 
