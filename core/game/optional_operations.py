@@ -68,25 +68,8 @@ from glem.core.compiling.operations import Operations, by_presence, generic_oper
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import Game, final_score, hash_key, is_over
 
-OPTIONAL_OPERATIONS = (
-    "tactical_moves",
-    "checking_moves",
-    "extension",
-    "move_order",
-    "no_moves_score",
-    "reversible_plies",
-    "plies_left",
-    "is_drawn",
-    "table_key",
-    "move_hint",
-    "must_move",
-    "null_move",
-    "can_pass",
-    "is_quiet",
-    "gain",
-    "is_losing",
-    "progress",
-)
+_names: list[str] = []
+"""Of the operations below, as they are made."""
 
 
 def _operation(name: str, kind: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
@@ -97,6 +80,7 @@ def _operation(name: str, kind: Callable[[Any], Any] | None = None) -> Callable[
         return found if kind is None else kind(found)
 
     ask.__name__ = name
+    _names.append(name)
     return generic_operation(ask)
 
 
@@ -104,19 +88,22 @@ tactical_moves = _operation("tactical_moves", int)
 checking_moves = _operation("checking_moves", int)
 extension = _operation("extension", int)
 move_order = _operation("move_order", int)
-move_hint = _operation("move_hint", int)
-must_move = _operation("must_move", bool)
 no_moves_score = _operation("no_moves_score", int)
 reversible_plies = _operation("reversible_plies", int)
 plies_left = _operation("plies_left", int)
 is_drawn = _operation("is_drawn", bool)
+table_key = _operation("table_key")
+move_hint = _operation("move_hint", int)
+must_move = _operation("must_move", bool)
 null_move = _operation("null_move")
 can_pass = _operation("can_pass", bool)
 is_quiet = _operation("is_quiet", bool)
 gain = _operation("gain", int)
 is_losing = _operation("is_losing", bool)
 progress = _operation("progress", int)
-table_key = _operation("table_key")
+
+OPTIONAL_OPERATIONS = tuple(_names)
+"""Their names."""
 
 
 def _write_plies_left(rules: Any, columns: Any, count: Any, left: Any) -> None:
