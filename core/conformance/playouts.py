@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable
 from glem.core.errors import BadInputError
+from glem.core.game.declarations import is_whole
 from glem.core.game.drawing import draw_position
 from glem.core.game.game import Game
 from glem.core.tasks.counts import counted
@@ -136,11 +137,6 @@ def _equal(one: Any, other: Any) -> bool:
     return np.array_equal(one, other) and np.asarray(one).dtype == np.asarray(other).dtype
 
 
-def whole(value: Any) -> bool:
-    """Whether a value is a whole number of Python or numpy; truth values are none."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
 def show(game: Game, position: Any) -> str:
     """Text of a position for an error; the plugin's own formatting may be what is broken."""
     try:
@@ -201,7 +197,7 @@ def _fits_into_more_room(game: Game, position: Any) -> bool:
 
 def moves_in(game: Game, buffer: NDArray[np.int32], count: Any) -> list[int]:
     """Read the moves in a guarded buffer, checked; see :func:`list_moves`."""
-    if not whole(count):
+    if not is_whole(count):
         raise BrokenPromise(
             f"legal_moves returned {_shown(count)}, expected the number of moves, which it writes into the buffer"
         )

@@ -22,11 +22,11 @@ from glem.core.conformance.playouts import (
     play_sample,
     same,
     show,
-    whole,
 )
 from glem.core.conformance.report import BrokenPromise, CheckResult, ConformanceReport, NotApplicable, Suite
 from glem.core.conformance.searching import SEARCHING
 from glem.core.errors import INTERFACE_VERSION
+from glem.core.game.declarations import is_whole
 from glem.core.game.game import Game
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
@@ -184,7 +184,7 @@ def _check_scores(check: CheckResult, game: Game, sample: Sample) -> None:
         raise NotApplicable("not looked at: play is broken before a game has ended")
     for _, position in sample.rows(check, sample.ends):
         score = game.final_score(position)
-        if not whole(score):
+        if not is_whole(score):
             raise BrokenPromise(f"final_score is {score!r}, expected a whole number")
         again = game.final_score(position)
         check.expect(again == score, f"final_score is {score}, then {again}")
@@ -291,7 +291,7 @@ def _check_hash(check: CheckResult, game: Game, sample: Sample) -> None:
     known: dict[tuple[Any, ...], int] = {}
     for row, position in sample.rows(check):
         given: Any = game.hash_key(position)
-        if not whole(given):
+        if not is_whole(given):
             raise BrokenPromise(f"hash_key gives {given!r}, expected a np.uint64")
         key = int(given)
         if not 0 <= key < 1 << 64:

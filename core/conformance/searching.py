@@ -1,14 +1,15 @@
 """Checks of what a game gives to the search beyond its rules: faster rules, optional operations, a solver."""
 
-import difflib
 import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, list_moves, moves_in, same, whole
+from glem.core.conformance.playouts import GUARD_ROWS, Sample, guarded_buffer, list_moves, moves_in, same
 from glem.core.conformance.report import BrokenPromise, CheckResult, NotApplicable, Suite
+from glem.core.errors import likely
+from glem.core.game.declarations import is_whole
 from glem.core.game.game import RULES, Game
 from glem.core.game.optional_operations import OPTIONAL_OPERATIONS
 from glem.core.tasks.counts import counted
@@ -34,8 +35,7 @@ def _check_search_functions(check: CheckResult, game: Game, sample: Sample) -> N
         raise NotApplicable("the game has none")
     known = (*RULES, *OPTIONAL_OPERATIONS)
     for name in functions:
-        likely = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {likely[0]!r}?" if likely else f"there are {', '.join(known)}"
+        hint = likely(name, known, f"there are {', '.join(known)}")
         check.expect(name in known, f"the search knows no operation {name!r}; {hint}")
     for row, position in sample.rows(check):
         _check_replaced(game, position, sample.legal[row], check)
@@ -67,7 +67,7 @@ def _list_tactical(game: Game, function: Callable[..., Any], position: Any, lega
     """Tactical moves, checked; none where the side to move cannot stand still."""
     buffer = guarded_buffer(game)
     count = function(position, buffer, GUARD_ROWS)
-    if not whole(count):
+    if not is_whole(count):
         raise BrokenPromise(f"tactical_moves returned {count!r}, expected a number of moves")
     try:
         moves = moves_in(game, buffer, count if count >= 0 else ~count)
@@ -117,7 +117,7 @@ def _check_tactical_moves(check: CheckResult, game: Game, sample: Sample) -> Non
 
 
 def _in_range(value: Any, low: float, high: float, name: str) -> int:
-    if not whole(value) or not low <= value <= high:
+    if not is_whole(value) or not low <= value <= high:
         room = f"{low} to {high}" if high < _UNLIMITED else f"at least {low}"
         raise BrokenPromise(f"{name} gives {value!r}, expected a whole number, {room}")
     return int(value)

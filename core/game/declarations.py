@@ -5,7 +5,6 @@ hold call these functions: a mistake that would surface deep inside a search is 
 positions to be seen is left to :mod:`glem.core.conformance`.
 """
 
-import difflib
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 import attrs
 import numpy as np
 
-from glem.core.errors import INTERFACE_VERSION, PluginError, versions
+from glem.core.errors import INTERFACE_VERSION, PluginError, likely, versions
 from glem.core.tasks.counts import counted
 
 T = TypeVar("T")
@@ -66,13 +65,9 @@ def _argument_problems(
         yield f"{kind} got {', '.join(twice)} twice"
     if unknown := [name for name in named if name not in fields]:
         stated = named.get("interface_version", INTERFACE_VERSION)
-        likely = difflib.get_close_matches(unknown[0], fields, 1)
-        if stated != INTERFACE_VERSION:
-            advice = f"it was written for interface version {stated}: use a glem that has that one"
-        elif likely:
-            advice = f"did you mean {likely[0]!r}?"
-        else:
-            advice = "the plugin may have been written for another version"
+        advice = f"it was written for interface version {stated}: use a glem that has that one"
+        if stated == INTERFACE_VERSION:
+            advice = likely(unknown[0], fields, "the plugin may have been written for another version")
         yield f"{kind} has no {', '.join(unknown)} in {versions()}; {advice}"
     required = [name for name, field in fields.items() if field.default is attrs.NOTHING]
     if missing := [name for name in required if name not in placed and name not in named]:
@@ -116,7 +111,8 @@ def refuse(label: str, problems: Iterable[str]) -> None:
         raise PluginError(f"{label}: {found}")
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of Python or numpy; truth values are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -138,10 +134,10 @@ def _size_problems(game: Any) -> Iterator[str]:
     """Tell which numbers are none; without these problems :func:`_number_problems` can tell what they say together."""
     for name in ("max_moves", "move_count", "max_plies", "symmetry_count"):
         size = getattr(game, name)
-        if not _is_whole(size) or size < 1:
+        if not is_whole(size) or size < 1:
             yield f"{name} is {size!r}, expected a whole number of at least 1"
     bounds = game.score_bounds
-    if not (isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(_is_whole, bounds))):
+    if not (isinstance(bounds, tuple | list) and len(bounds) == 2 and all(map(is_whole, bounds))):
         yield f"score_bounds is {bounds!r}, expected two whole numbers"
     elif bounds[0] > bounds[1]:
         yield f"score_bounds are {bounds}, expected the least first"
@@ -155,7 +151,7 @@ def _number_problems(game: Any) -> Iterator[str]:
     ):
         if size > most:
             yield f"{name} is {size}, expected at most {most}: {what} are kept in 16 bits"
-    if game.pass_move is not None and not (_is_whole(game.pass_move) and 0 <= game.pass_move < game.move_count):
+    if game.pass_move is not None and not (is_whole(game.pass_move) and 0 <= game.pass_move < game.move_count):
         yield f"pass_move is {game.pass_move!r}, expected None or a move below move_count = {game.move_count}"
     absent = [name for name in ("transform", "transform_move") if getattr(game, name) is None]
     if game.symmetry_count > 1 and absent:
@@ -167,7 +163,7 @@ def _layout_problems(layout: Any) -> Iterator[str]:
     if not hasattr(layout, "cell_names"):
         return
     rows, columns, names = layout
-    if not (_is_whole(rows) and _is_whole(columns) and rows >= 1 and columns >= 1):
+    if not (is_whole(rows) and is_whole(columns) and rows >= 1 and columns >= 1):
         yield f"layout has {rows!r} rows and {columns!r} columns, expected whole numbers of at least 1"
     elif not isinstance(names, tuple) or not all(isinstance(name, str) and name for name in names):
         yield f"layout.cell_names is {names!r}, expected a tuple of texts"

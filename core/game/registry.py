@@ -6,7 +6,6 @@ A distribution names its games in the entry-point group ``glem.games`` and what 
 """
 
 import contextlib
-import difflib
 import pkgutil
 import re
 import signal
@@ -18,7 +17,7 @@ from importlib.metadata import EntryPoint, distributions, entry_points
 from pathlib import Path
 from typing import Any
 
-from glem.core.errors import GlemError, PluginError, versions
+from glem.core.errors import GlemError, PluginError, likely, versions
 
 GAMES_GROUP = "glem.games"
 LEARNING_GROUP = "glem.learning"
@@ -202,9 +201,9 @@ def _unknown(group: str, name: str, known: Mapping[str, Any]) -> str:
             f"no {_word(group)} {name!r}: no distribution has the entry points {group!r}; install glem anew, or a "
             "package that brings one"
         )
-    likely = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {likely[0]!r}?" if likely else ""
-    return f"no {_word(group)} {name!r} in the entry points {group!r}; available: {', '.join(sorted(known))}{hint}"
+    hint = likely(name, known)
+    available = ", ".join(sorted(known)) + (f"; {hint}" if hint else "")
+    return f"no {_word(group)} {name!r} in the entry points {group!r}; available: {available}"
 
 
 def _reason(entry: EntryPoint, error: BaseException, kind: type[Any]) -> str:
@@ -246,11 +245,10 @@ def _place(module_name: str, error: BaseException) -> str:
 def _missing_module(entry: EntryPoint, missing: str, place: str) -> str:
     module_name = entry.value.partition(":")[0].strip()
     if module_name == missing or module_name.startswith(f"{missing}."):
-        likely = difflib.get_close_matches(missing, _modules_beside(entry, missing), 1)
-        hint = f" (did you mean {likely[0]}?)" if likely else ""
+        hint = likely(missing, _modules_beside(entry, missing))
         return (
             f"its entry point names the module {module_name}, and there is no {missing}; correct the entry point in "
-            f"pyproject.toml{hint}, and install it anew"
+            f"pyproject.toml{f' ({hint})' if hint else ''}, and install it anew"
         )
     package = missing.partition(".")[0]
     if package == "glem":

@@ -149,8 +149,8 @@ def test_a_mistyped_module_is_told_the_likely_one(site: Site):
     points["glem.learning"] = {"ant": "wood_ant.learning:LEARNING"}
     site.install("ant-games", "unused", None, points=points)
     advice = "; correct the entry point in pyproject.toml{}, and install it anew"
-    assert refusal(site).endswith(f"there is no wod_ant{advice.format(' (did you mean wood_ant?)')}")
-    assert refusal(site, name="bee").endswith(f"no wood_ant.gaems{advice.format(' (did you mean wood_ant.games?)')}")
+    assert refusal(site).endswith("there is no wod_ant" + advice.format(" (did you mean 'wood_ant'?)"))
+    assert refusal(site, name="bee").endswith("no wood_ant.gaems" + advice.format(" (did you mean 'wood_ant.games'?)"))
     assert refusal(site, name="fly").endswith(f"names the module fly, and there is no fly{advice.format('')}")
 
 
