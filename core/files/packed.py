@@ -234,6 +234,21 @@ class LineBlock(NamedTuple):
         """Text of one line; bytes that are no UTF-8 as question marks."""
         return self.data[self.starts[line] : self.ends[line]].tobytes().decode("utf-8", "replace").rstrip("\r")
 
+    def since(self, line: int) -> LineBlock:
+        """Give the lines from one on."""
+        origin = int(self.starts[line]) if line < len(self.starts) else len(self.data)
+        starts, ends = self.starts[line:] - origin, self.ends[line:] - origin
+        return LineBlock(self.data[origin:], starts, ends, self.first_number + line)
+
+    def joined(self, following: LineBlock) -> LineBlock:
+        """Join the lines that follow in the file."""
+        size = len(self.data)
+        return self._replace(
+            data=np.concatenate([self.data, following.data]),
+            starts=np.concatenate([self.starts, following.starts + size]),
+            ends=np.concatenate([self.ends, following.ends + size]),
+        )
+
 
 def _split(data: bytes, first_number: int, lines: int) -> Iterator[LineBlock]:
     """Blocks of at most ``lines`` lines of a text that ends with a newline."""

@@ -36,22 +36,14 @@ def record_blocks(path: Path, *, lines: int, max_bytes: int) -> Iterator[Records
     """Read records in blocks; arguments and errors as of :func:`glem.core.files.packed.line_blocks`."""
     rest = LineBlock(np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), 1)
     for block in line_blocks(path, lines=lines, max_bytes=max_bytes):
-        whole = LineBlock(
-            np.concatenate([rest.data, block.data]),
-            np.concatenate([rest.starts, block.starts + len(rest.data)]),
-            np.concatenate([rest.ends, block.ends + len(rest.data)]),
-            rest.first_number,
-        )
+        whole = rest.joined(block)
         begins = np.flatnonzero(_begins(whole))
         last = int(begins[-1])
         if len(whole.starts) - last > _MOST_LINES:
             last = len(whole.starts)
         if last:
             yield _records(whole, begins, last)
-        origin = int(whole.starts[last]) if last < len(whole.starts) else len(whole.data)
-        rest = LineBlock(
-            whole.data[origin:], whole.starts[last:] - origin, whole.ends[last:] - origin, whole.first_number + last
-        )
+        rest = whole.since(last)
     if len(rest.starts):
         yield _records(rest, np.flatnonzero(_begins(rest)), len(rest.starts))
 

@@ -295,7 +295,7 @@ def _transcripts(
     held: LineBlock | None = None
     is_joined = False
     for following in chain(blocks, [None]):
-        block = following if held is None else held if following is None else _united(held, following)
+        block = following if held is None else held if following is None else held.joined(following)
         if block is None:
             return
         lines, held = move_lines(lines_of(block)), None
@@ -315,21 +315,8 @@ def _transcripts(
         most = len(records)
         if is_joined and following is not None:
             # The next block may begin with more of the last game.
-            most, last = most - 1, int(lines.first[-1])
-            origin = block.starts[last]
-            held = LineBlock(
-                block.data[origin:],
-                block.starts[last:] - origin,
-                block.ends[last:] - origin,
-                block.first_number + last,
-            )
+            most, held = most - 1, block.since(int(lines.first[-1]))
         yield _checked(checks, path, block, lines, records, skip_bad, most)
-
-
-def _united(one: LineBlock, other: LineBlock) -> LineBlock:
-    size = len(one.data)
-    starts, ends = np.concatenate([one.starts, other.starts + size]), np.concatenate([one.ends, other.ends + size])
-    return LineBlock(np.concatenate([one.data, other.data]), starts, ends, one.first_number)
 
 
 def _failed(records: GameRecords, lines: MoveLines) -> NDArray[np.bool_]:
