@@ -4,7 +4,7 @@ from functools import partial
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
 from glem.games.othello import nboard, notation, rules, single
-from glem.games.othello.formats import ggf, obf, scored_positions, transcripts, wthor
+from glem.games.othello.formats import ggf, scored_positions, transcripts, wthor
 from glem.games.othello.nboard_programs import NBOARD_PLAYERS
 from glem.games.othello.solver import EndgameSolver
 
@@ -54,9 +54,9 @@ _POSITION_FORMATS = (
         name="obf",
         description="Positions with the scores of their moves; the label is the best of them.",
         suffixes=(".obf",),
-        read=obf.read_obf,
-        recognizes=obf.recognizes,
-        read_unscored=partial(obf.read_obf, unscored=True),
+        read=partial(scored_positions.read_position_lines, unscored="left out"),
+        recognizes=scored_positions.recognizes_obf,
+        read_unscored=partial(scored_positions.read_position_lines, unscored="kept"),
     ),
     PositionFormat(
         name="positions",
@@ -64,7 +64,7 @@ _POSITION_FORMATS = (
         suffixes=(),
         read=scored_positions.read_position_lines,
         recognizes=scored_positions.recognizes_lines,
-        read_unscored=partial(scored_positions.read_position_lines, unscored=True),
+        read_unscored=partial(scored_positions.read_position_lines, unscored="kept"),
     ),
     PositionFormat(
         name="table",

@@ -3,11 +3,15 @@
 Squares are a1, b1, ... h8: ``X x * B b #`` black, ``O o W w 0`` white, ``- . _`` empty. Behind them the side to move,
 ``X`` or ``O`` (also ``B``, ``W``), perhaps a semicolon, and the score from the side to move's view. Where the side is
 missing, ``X`` is to move. Other lines are read as :mod:`~glem.games.othello.formats.free_text` has it.
+
+Among these are lines of OBF, the format of Edax and of the FFO endgame suite, ``<64 squares> X; E1:+0; F8:-2;``, with
+the score of each move, the empty squares counted for the winner. ``--`` is the pass; where the pass is not legal it is
+a filler that some programs write, and skipped. Lines that begin with ``%`` are comments.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -33,10 +37,20 @@ _CONTENT = char.classes((b"Xx*Bb#", _BLACK), (b"OoWw0", _WHITE), (b"-._", _EMPTY
 _SIDE = char.classes((b"Xx*Bb", _BLACK), (b"OoWw", _WHITE), other=_OTHER)
 
 
+_Unscored: TypeAlias = Literal["bad", "left out", "kept"]
+"""What becomes of positions without a score."""
+
+
 def recognizes_lines(head: bytes) -> bool:
     """Whether the first bytes of a file look like lines of positions."""
     first = first_position(head)
     return first is not None and not first.is_obf
+
+
+def recognizes_obf(head: bytes) -> bool:
+    """Whether the first bytes of a file look like OBF."""
+    first = first_position(head)
+    return first is not None and first.is_obf
 
 
 @kernel
@@ -83,7 +97,7 @@ def _check_lines(
     boards: Spans,
     scores: Spans | None,
     skip_bad: bool,
-    unscored: bool = False,
+    unscored: _Unscored = "bad",
 ) -> ScoredPositions:
     """Read positions from spans of the lines; the score is in spans of its own or behind the position."""
     count = len(block.starts)
@@ -117,19 +131,19 @@ def _check_lines(
     bad = BadRecords(count, lambda index: f"{path}:{block.first_number + index}", skip_bad)
     bad.mark((state == _BLANK) & ~blank, lambda _: "there is no position")
     bad.mark(np.isin(np.arange(count), [*problems]), problems.__getitem__)
-    if not unscored:
+    if unscored == "bad":
         bad.mark((score_state == ABSENT) & ~blank, lambda _: "there is no score")
     bad.mark((score_state == BAD) & ~blank, lambda index: f"{scores.excerpt(index)} is no score")
     bad.mark(
         (score < low) | (score > high), lambda index: f"the score {score[index]:g} is not between {low} and {high}"
     )
     told = bad.problems(limit=count)
-    good = ~bad.mask & ~blank
+    good = ~bad.mask & ~blank & ((score_state != ABSENT) | (unscored != "left out"))
     return ScoredPositions(game.position_type(own[good], opponent[good]), score[good], told, remark)
 
 
 def read_position_lines(
-    game: Game, path: Path, /, *, skip_bad: bool, unscored: bool = False, chunk_positions: int, max_bytes: int
+    game: Game, path: Path, /, *, skip_bad: bool, unscored: _Unscored = "bad", chunk_positions: int, max_bytes: int
 ) -> Iterator[ScoredPositions]:
     """Read lines of a position and its score, also from ``.gz`` and ``.xz``.
 
@@ -140,7 +154,7 @@ def read_position_lines(
     skip_bad
         Leave bad lines out and tell them in ``problems``.
     unscored
-        Accept lines without a score: their label is nan.
+        What becomes of lines without a score; where they are kept, their label is nan.
     chunk_positions
         Most positions in one chunk.
     max_bytes
@@ -149,13 +163,16 @@ def read_position_lines(
     Raises
     ------
     BadInputError
-        The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false.
+        The file cannot be read, has no positions, or has a bad line and ``skip_bad`` is false: it is not of this form,
+        scores an illegal move or one move twice, or a score is out of range.
     """
     chunks = (
         _check_lines(game, path, block, lines_of(block), None, skip_bad, unscored)
         for block in line_blocks(path, lines=chunk_positions, max_bytes=max_bytes)
     )
-    return not_empty(chunks, path, "no positions; expected lines of 64 squares, the side to move and a score")
+    return not_empty(
+        chunks, path, "no positions; expected lines of 64 squares, the side to move and a score, or those of moves"
+    )
 
 
 def read_position_table(
