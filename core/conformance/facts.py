@@ -149,8 +149,10 @@ def game_facts(name: str) -> GameFacts:
         ),
         _formats("Formats of game records", {**game.record_formats, GAME_LINES.name: GAME_LINES}),
         _formats("Formats of scored positions", game.position_formats),
-        _protocols(game),
-        _programs(game),
+        _described("Protocols", "protocol", {GTP.name: GTP, **game.protocols}),
+        _described(
+            "Programs as players", "player", {f"{name}:": kind for name, kind in protocols_of_programs(game).items()}
+        ),
         _optional_operations(game),
     ]
     tables += _learning_tables(learning) if learning is not None else [_facts("Learning", [("nothing", without)])]
@@ -238,15 +240,9 @@ def _formats(title: str, formats: Mapping[str, RecordFormat] | Mapping[str, Posi
     return FactTable(title, ("format", "suffixes", "description"), rows, frozenset({"format"}), note)
 
 
-def _protocols(game: Game) -> FactTable:
-    protocols = {GTP.name: GTP, **game.protocols}
-    rows = tuple((name, protocol.description) for name, protocol in protocols.items())
-    return FactTable("Protocols", ("protocol", "description"), rows, frozenset({"protocol"}))
-
-
-def _programs(game: Game) -> FactTable:
-    rows = tuple((f"{name}:", external.description) for name, external in protocols_of_programs(game).items())
-    return FactTable("Programs as players", ("player", "description"), rows, frozenset({"player"}))
+def _described(title: str, what: str, known: Mapping[str, Any]) -> FactTable:
+    rows = tuple((name, one.description) for name, one in known.items())
+    return FactTable(title, (what, "description"), rows, frozenset({what}))
 
 
 def _optional_operations(game: Game) -> FactTable:

@@ -69,6 +69,7 @@ from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.game import Game, final_score, hash_key, is_over
 
 _names: list[str] = []
+"""Of the operations below, as they are made."""
 
 
 def _operation(name: str, kind: Callable[[Any], Any] | None = None) -> Callable[..., Any]:

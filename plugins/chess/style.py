@@ -148,40 +148,35 @@ _COMPLEX_BOARDS = np.array(
 
 
 def _features() -> tuple[AtomicFeature, ...]:
-    ours = "; own less the opponent's."
-    return (
+    rows = [
+        *((name, most, text, "style", example) for name, most, text, example in _ROWS),
         *(
-            AtomicFeature(
-                name, -most, most, text[:-1] + ours if name != "saddled_pawns" else text, group="style", example=example
-            )
-            for name, most, text, example in _ROWS
-        ),
-        *(
-            AtomicFeature(
+            (
                 f"complex_{left}{low}_{right}{high}",
-                -16,
                 16,
-                f"Men on the squares from {left}{low} to {right}{high}{ours}",
-                group="complexes",
-                example=_text_of(square for square in range(8, 56) if int(board) >> square & 1),
+                f"Men on the squares from {left}{low} to {right}{high}.",
+                "complexes",
+                _text_of(square for square in range(8, 56) if int(board) >> square & 1),
             )
             for (left, low, right, high), board in zip(_COMPLEX_SQUARES, _COMPLEX_BOARDS, strict=True)
         ),
         *(
-            AtomicFeature(
-                f"pawns_{SQUARE_NAMES[one]}_{SQUARE_NAMES[other]}",
-                -1,
-                1,
-                f"1 with pawns on {SQUARE_NAMES[one]} and {SQUARE_NAMES[other]}{ours}",
-                group="pawn_pairs",
-                example=_text_of((one, other)),
-            )
-            for one, other in PAIRS
+            (f"pawns_{one}_{other}", 1, f"1 with pawns on {one} and {other}.", "pawn_pairs", _text_of(pair))
+            for pair in PAIRS
+            for one, other in [[SQUARE_NAMES[square] for square in pair]]
         ),
-        *(
-            AtomicFeature(name, -1, 1, text[:-1] + ours, group="formations", example=example)
-            for name, text, example in _FORMATIONS
-        ),
+        *((name, 1, text, "formations", example) for name, text, example in _FORMATIONS),
+    ]
+    return tuple(
+        AtomicFeature(
+            name,
+            -most,
+            most,
+            text if name == "saddled_pawns" else f"{text[:-1]}; own less the opponent's.",
+            group=group,
+            example=example,
+        )
+        for name, most, text, group, example in rows
     )
 
 

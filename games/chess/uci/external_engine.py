@@ -104,7 +104,7 @@ class EngineAnswer:
         return self.nodes >= nodes and (self.centipawns is not None or self.mate is not None)
 
 
-class UciEngine:
+class UciEngine(LineProgram):
     """An engine that is started when it is first needed, and again after it failed. One thread at a time may use it.
 
     Parameters
@@ -116,24 +116,13 @@ class UciEngine:
     """
 
     def __init__(self, program: Program, *, show_results: bool = False) -> None:
-        self.program = program
-        self._lines = LineProgram(program)
+        super().__init__(program)
         self._timeout = program.timeout or _START_SECONDS
         self._wanted = {name.removeprefix(_PREFIX): value for name, value in program.options.items()}
         self._show_results = show_results
         self._known: dict[str, tuple[ProgramOption, list[str]]] = {}
         self._game: object = None
         self._is_chess960 = False
-
-    @property
-    def name(self) -> str:
-        """Its program, for errors."""
-        return self._lines.name
-
-    @property
-    def process(self) -> int | None:
-        """Number of its process; None while it is not running."""
-        return self._lines.process
 
     @property
     def plays_chess960(self) -> bool:
@@ -153,7 +142,7 @@ class UciEngine:
         if self.process is not None:
             return
         self._known, self._game, self._is_chess960 = {}, None, False
-        self._lines.start()
+        super().start()
         try:
             self._get_ready()
         except BaseException:
@@ -176,8 +165,8 @@ class UciEngine:
             raise ProgramStartError(f"{error}, asked whether it is ready", timed_out=error.timed_out) from error
 
     def _greet(self) -> None:
-        deadline = self._lines.ask("uci", seconds=self._timeout)
-        while (line := self._lines.next_line(deadline)) != "uciok":
+        deadline = self.ask("uci", seconds=self._timeout)
+        while (line := self.next_line(deadline)) != "uciok":
             if found := _OPTION.fullmatch(line):
                 name, kind, rest = found.groups()
                 default = _DEFAULT.search(rest)
@@ -191,8 +180,8 @@ class UciEngine:
 
     def _synchronize(self, *lines: str) -> None:
         """Send lines, and wait until the engine has done what they say."""
-        deadline = self._lines.ask(*lines, "isready", seconds=self._timeout)
-        while self._lines.next_line(deadline) != "readyok":
+        deadline = self.ask(*lines, "isready", seconds=self._timeout)
+        while self.next_line(deadline) != "readyok":
             continue
 
     @property
@@ -220,7 +209,7 @@ class UciEngine:
                 raise
 
     def _set(self, wanted: Mapping[str, str]) -> None:
-        self._lines.tell(*[self._setting(name, value) for name, value in wanted.items()])
+        self.tell(*[self._setting(name, value) for name, value in wanted.items()])
 
     def _setting(self, name: str, value: str) -> str:
         if name.lower() not in self._known:
@@ -234,7 +223,7 @@ class UciEngine:
             value = value.lower()
         return f"setoption name {option.name}" + ("" if option.kind == "button" else f" value {value}")
 
-    def ask(
+    def think(
         self,
         board: chess.Board,
         limits: Limits,
@@ -269,7 +258,7 @@ class UciEngine:
         self.start()
         try:
             self._prepare(board, game)
-            deadline = self._lines.ask(_position(board), _go(limits, clock), seconds=seconds)
+            deadline = self.ask(_position(board), _go(limits, clock), seconds=seconds)
             return self._answer(board, deadline, limits.nodes, stop)
         except BaseException:
             # What it still would say is no answer to the next question.
@@ -279,7 +268,7 @@ class UciEngine:
     def _prepare(self, board: chess.Board, game: object) -> None:
         if board.chess960 != self._is_chess960:
             self._is_chess960 = board.chess960
-            self._lines.tell(f"setoption name UCI_Chess960 value {str(board.chess960).lower()}")
+            self.tell(f"setoption name UCI_Chess960 value {str(board.chess960).lower()}")
         if self._game is None or game is not self._game:
             self._game = game
             self._synchronize("ucinewgame")
@@ -291,15 +280,15 @@ class UciEngine:
         while True:
             if stop is not None and stop.is_set():
                 stop = None
-                self._lines.tell("stop")
-            line = self._lines.next_line(deadline, None if stop is None else _STOP_CHECK_SECONDS)
+                self.tell("stop")
+            line = self.next_line(deadline, None if stop is None else _STOP_CHECK_SECONDS)
             word, *rest = line.split(maxsplit=1) or [""]
             if word == "info" and rest:
                 answer.add(rest[0])
                 if nodes is not None and answer.is_enough(nodes):
                     # Some engines do not know this limit, or look at it between iterations only.
                     nodes = None
-                    self._lines.tell("stop")
+                    self.tell("stop")
             elif word == "bestmove":
                 break
         text = rest[0].split()[0] if rest else ""
@@ -307,16 +296,8 @@ class UciEngine:
             try:
                 answer.move = _move_of(board, text)
             except ValueError:
-                raise self._lines.failure(f"answered {line[:_SHOWN]!r}, which is illegal in {board.fen()}") from None
+                raise self.failure(f"answered {line[:_SHOWN]!r}, which is illegal in {board.fen()}") from None
         return answer
-
-    def kill(self) -> None:
-        """End the engine without asking it."""
-        self._lines.kill()
-
-    def close(self) -> None:
-        """End the engine: it is asked first."""
-        self._lines.close()
 
 
 def _told(words: Sequence[str]) -> dict[str, list[str]]:

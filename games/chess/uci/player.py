@@ -102,7 +102,7 @@ class _EngineUser:
     ) -> EngineAnswer:
         """Ask the engine, and give it up after the time that it has and some more."""
         seconds = self._engine.program.patience(self._limits, clock)
-        return self._engine.ask(board, self._limits, clock, game=game, seconds=seconds, stop=stop)
+        return self._engine.think(board, self._limits, clock, game=game, seconds=seconds, stop=stop)
 
 
 class UciPlayer(_EngineUser, ProgramPlayer):

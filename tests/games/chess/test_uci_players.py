@@ -163,7 +163,7 @@ def test_options_of_all_types_are_told_as_they_are_announced(tmp_path: Path) -> 
             ("Contempt", "spin", 0, -100, 100),
         ]
         engine.configure({"Contempt": "0"})
-        engine.ask(chess.Board(), Limits(nodes=1), seconds=30)
+        engine.think(chess.Board(), Limits(nodes=1), seconds=30)
         for name, value, said in (
             ("Style", "Risky", "it is one of: Solid, Very Risky"),
             ("Contempt", "101", "it is a whole number from -100 to 100"),
@@ -195,7 +195,7 @@ def test_engines_are_told_when_a_game_is_of_chess960(tmp_path: Path) -> None:
     shuffled = chess.Board.from_chess960_pos(0)
     try:
         for board in (shuffled, shuffled, chess.Board()):
-            engine.ask(board, Limits(nodes=1), game="one", seconds=30)
+            engine.think(board, Limits(nodes=1), game="one", seconds=30)
     finally:
         engine.close()
     position = f"position fen {shuffled.fen(shredder=True)}"
@@ -318,7 +318,7 @@ def test_a_dead_engine_loses_no_game(tmp_path: Path) -> None:
 def test_an_engine_that_ignores_a_limit_of_nodes_is_stopped() -> None:
     engine = UciEngine(Program([sys.executable, "-S", str(FAKE), "no nodes"], None, None, {}))
     try:
-        answer = engine.ask(chess.Board(), Limits(nodes=30), game=None, seconds=30)
+        answer = engine.think(chess.Board(), Limits(nodes=30), game=None, seconds=30)
     finally:
         engine.close()
     assert 30 <= answer.nodes <= 40
@@ -418,7 +418,7 @@ engine = UciEngine(Program([sys.executable, "-S", sys.argv[1], "hang"], None, No
 engine.start()
 deaf = subprocess.Popen([sys.executable, "-S", sys.argv[1], "deaf"], start_new_session=True)
 guard_group(deaf.pid)
-threading.Thread(target=lambda: engine.ask(chess.Board(), Limits(), game=None, seconds=100)).start()
+threading.Thread(target=lambda: engine.think(chess.Board(), Limits(), game=None, seconds=100)).start()
 print(engine.process, deaf.pid, flush=True)
 time.sleep(100)
 """
