@@ -191,10 +191,10 @@ def strength(
     workers: Workers,
 ) -> None:
     """Grade evaluations of GAME on the same positions, beside their ratings from a tournament (Ban 2012, figure 2)."""
+    from glem.core.grading.collection import grade
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.experiments.strength import read_ratings, strength_of_evaluations
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.functions import grade
 
     game = files.game()
     check_outputs(report)

@@ -104,10 +104,10 @@ def command(
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
+    from glem.core.grading.collection import grade
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.written_positions import PositionTable
-    from glem.functions import grade
 
     game = files.game()
     chosen = GradingSettings(seed=seed, recalibrate=not as_given, **settings)

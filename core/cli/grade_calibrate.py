@@ -83,9 +83,9 @@ def command(
     the evaluation as given.
     """
     from glem.core.files.atomic import write_text
+    from glem.core.grading.calibrating import calibrate
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.functions import calibrate
 
     game = files.game()
     check_outputs(output, code, report)

@@ -9,6 +9,7 @@ wins nothing by them alone. What is written and drawn is fitted to all games.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,10 +18,12 @@ import numpy as np
 from attrs import define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, checked
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.result_models import BAN, MOVE, ResultModels, log_odds_of
-from glem.core.game.game import Game
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.game.game import Game, load_game
 from glem.core.grading.calibration import (
     FEWEST_GAMES,
     PARTS,
@@ -36,16 +39,20 @@ from glem.core.grading.collection import (
     CollectedPositions,
     Files,
     learning_of,
+    paths_of,
+    rule_of,
     with_parameters,
 )
 from glem.core.grading.comparison import Comparison, compare, holm_adjusted
 from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, checked_games, grade_of
 from glem.core.grading.scorers.scorer import Scorer
+from glem.core.grading.scorers.scorers import scorers_of
 from glem.core.grading.wdl_model import DEGREE, Bounds, WdlFit, bounds_of, fit_wdl_model
-from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
+from glem.core.positions.selection.selection import SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted, interval_text, with_error
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
+from glem.core.tasks.threads import THREADS
 
 Floats = NDArray[np.float64]
 
@@ -299,26 +306,34 @@ class CalibratedCollection:
     tables: tuple[Table, ...]
 
 
-def calibrate_collection(
-    game: Game,
-    files: Files,
-    scorer: Scorer,
+@checked
+def calibrate(
+    game: Game | str,
+    files: str | os.PathLike[str] | Files,
+    evaluation: str | LinearEvaluation | ResultEvaluation | Scorer,
+    output: str | os.PathLike[str] | None = None,
     *,
     by: Sequence[str] = (),
     chosen: str | None = None,
-    rule: SelectionRule = PAPER_RULE,
-    settings: GradingSettings = DEFAULT_SETTINGS,
+    select: str | SelectionRule = "random",
+    settings: GradingSettings | None = None,
+    seed: int = 0,
     scale: float | str | None = None,
     drawishness: float | str | None = None,
+    jobs: int = THREADS,
     progress: Progress = SILENT,
     **reading: Any,
 ) -> CalibratedCollection:
-    """Fit models of results to an evaluation's values on the games of some files, and grade them.
+    """Fit what an evaluation's values mean for the results of games, and grade that, as ``glem grade calibrate`` does.
 
     Parameters
     ----------
-    files, scorer, rule
-        As for :func:`~glem.core.grading.collection.grade_collection`, with one scorer.
+    game, files, select, settings, seed, jobs
+        As for :func:`~glem.core.grading.collection.grade`.
+    evaluation
+        What :func:`~glem.core.grading.collection.grade` takes, one of it.
+    output
+        File to write (JSON), or None.
     by
         Names of covariates: :data:`~glem.core.evaluation.result_models.MOVE`, and those that the game gives to
         learning; none for all.
@@ -327,14 +342,15 @@ def calibrate_collection(
     scale, drawishness
         b and alpha as given.
     reading
-        ``format``, ``skip_bad`` and ``threads``, as of
-        :meth:`~glem.core.grading.collection.CollectedPositions.read`.
+        ``format`` and ``skip_bad``, as of :func:`~glem.core.grading.collection.grade`.
 
     Raises
     ------
     BadInputError
-        There is no such covariate, a file is bad, or too few games have a value.
+        There is no such evaluation or covariate, a file is bad, or too few games have a value.
     """
+    game, files, rule = load_game(game), paths_of(files), rule_of(select, seed)
+    [scorer] = scorers_of(game, [evaluation], jobs)
     learning = learning_of(game)
     known = {} if learning is None else dict(learning.covariates)
     names = tuple(dict.fromkeys(by)) or (*known, MOVE)
@@ -346,7 +362,7 @@ def calibrate_collection(
         raise BadInputError(f"there is no model of results {chosen!r}; there are: {', '.join((BAN, CONSTANT, *names))}")
     own = {name: known[name] for name in names if name in known}
     columns = CollectedPositions(game, None, [scorer], covariates=own)
-    columns.read(files, rule, progress=progress, **reading)
+    columns.read(files, rule, threads=jobs, progress=progress, **reading)
     prediction = with_parameters(columns.predictions(progress)[scorer.name], scale, drawishness)
     ply = columns.columns["ply"].astype(np.float64)
     covariates: dict[str, tuple[Any, Bounds]] = {
@@ -363,8 +379,10 @@ def calibrate_collection(
         name=scorer.name,
         game_name=game.name,
         chosen=chosen,
-        settings=settings,
+        settings=settings or GradingSettings(seed=seed),
     )
+    if output is not None:
+        found.models.save(output)
     missing = len(prediction.value) - len(found.value)
     remarks = [*columns.remarks(files, rule)]
     if missing:
