@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import asdict, define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, checked
@@ -38,6 +38,8 @@ from glem.core.grading.calibration import (
 from glem.core.grading.collection import (
     CollectedPositions,
     Files,
+    facts_of,
+    first_rows,
     learning_of,
     paths_of,
     rule_of,
@@ -135,6 +137,19 @@ class Calibrated:
                 "p adjusted": lambda one: one.against_ban and f"{one.against_ban.adjusted_p_value:.2g}",
             },
         )
+
+    def scales(self) -> list[str]:
+        """Say b and drawishness, as given and fitted."""
+        given, ban, models = self.as_given, self.ban, self.models
+        how = f" ({' and '.join(given.fitted)} fitted to these games)" if given.fitted else ""
+        alpha = "its own" if given.drawishness is None else f"{given.drawishness:.4g}"
+        own = f"as given: b = {given.scale:.4g} {models.unit}, drawishness {alpha}{how}"
+        if ban.drawishness is None:
+            b = f"{models.ban.scale:.4g}"
+            alpha = f"with log odds {models.ban.level:+.3f} {models.ban.slope:+.3f} times those of its own"
+        else:
+            b, alpha = with_error(ban.scale, ban.scale_error), with_error(ban.drawishness, ban.drawishness_error)
+        return [own, f"Ban's: b = {b} {models.unit}, drawishness {alpha}\n"]
 
     def code(self) -> dict[str, str]:
         """Write WDL_model's coefficients by each covariate as C: name of the covariate to text."""
@@ -304,6 +319,37 @@ class CalibratedCollection:
     counts: SelectionCounts
     remarks: tuple[str, ...]
     tables: tuple[Table, ...]
+
+    def lines(self, *, is_asked: bool) -> Iterator[str | Table]:
+        """Say what was fitted and how well it foretells; ``is_asked`` where a user chose the model."""
+        found = self.found
+        first = found.graded[0].grade
+        yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {self.rule}\n"
+        yield from first_rows(self.tables)
+        yield from found.scales()
+        yield found.fit_table()
+        yield from found.code().values()
+        yield found.held_out_table()
+        yield from (one.against_ban.verdict for one in found.graded if one.against_ban is not None)
+        why = "" if is_asked else ", the highest of Ban's and of a and b"
+        yield f"the calibration stands for {found.models.chosen}{why}"
+        yield from (f"note: {remark}" for remark in self.remarks)
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        found = self.found
+        return {
+            **facts_of(self),
+            "as_given": asdict(found.as_given),
+            "ban": asdict(found.ban),
+            "models": asdict(found.models),
+            "fits": {
+                name: {"covariance": fit.covariance, "converged": fit.converged, "message": fit.message}
+                for name, fit in found.fits.items()
+            },
+            "held_out": [asdict(one) for one in found.graded],
+            "code": found.code(),
+        }
 
 
 @checked

@@ -8,7 +8,7 @@ well, until the search of all of them; and the features of drawishness where one
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,10 @@ OWN, FIT = "own", "fit"
 FEATURES = "features"
 """Drawishness fitted from features of the positions (:mod:`glem.core.grading.drawishness`)."""
 
+ALL = "all"
+"""Stands for all groupings."""
+
+_MOST_ROWS = 12
 _FEWEST_GAMES = 10
 _SURE = 4
 """Standard errors by which missing values must depend on who moves or wins."""
@@ -87,6 +91,66 @@ class CollectionGrading:
 
     def _repr_html_(self) -> str:
         return self.grading._repr_html_()
+
+    def lines(self, groupings: Sequence[str]) -> Iterator[str | Table]:
+        """Say what was graded and how well, by all groupings of these names or by :data:`ALL` that there are."""
+        grading, counts = self.grading, self.counts
+        first = grading.baselines[0].grade
+        yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {self.rule}"
+        won, drawn, lost = grading.results
+        read = counted(counts.positions, "position")
+        yield f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n"
+        yield from first_rows(self.tables)
+        yield grading.table(self.featured)
+        if any(one.calibration is not None for one in grading.evaluations):
+            yield (
+                "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
+                "with the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
+            )
+        for one in grading.evaluations:
+            if one.fit is not None and one.fit.message:
+                yield f"{one.name}: {one.fit.message}"
+        for grouping in grading.groups:
+            if grouping in groupings or ALL in groupings:
+                yield grading.group_table(grouping)
+        unknown = [name for name in groupings if name not in (ALL, *grading.groups)]
+        if unknown:
+            yield f"note: --group-by {', '.join(unknown)}: there are {', '.join(grading.groups)} and {ALL}"
+        if grading.comparisons:
+            yield grading.comparison_table()
+            yield from (comparison.verdict for comparison in grading.comparisons)
+        yield from (f"note: {remark}" for remark in (*grading.notes, *self.remarks))
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        return {
+            **facts_of(self, label_kinds=self.label_kinds),
+            "drawishness_from_features": sorted(self.featured),
+            **attrs.asdict(self.grading),
+            "comparisons": [
+                {**attrs.asdict(one), "is_significant": one.is_significant, "verdict": one.verdict}
+                for one in self.grading.comparisons
+            ],
+        }
+
+
+def facts_of(found: Any, **more: Any) -> dict[str, Any]:
+    """Give what a result on a collection says of the collection, and more that it knows of it, as JSON values."""
+    return {
+        "selection": {**attrs.asdict(found.rule), "text": str(found.rule)},
+        "counts": attrs.asdict(found.counts),
+        **more,
+        "remarks": found.remarks,
+        "tables": [table._asdict() for table in found.tables],
+    }
+
+
+def first_rows(tables: Iterable[Table]) -> Iterator[str | Table]:
+    """Give the beginning of each of some tables."""
+    for table in tables:
+        yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
+        if len(table.rows) > _MOST_ROWS:
+            yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
 
 
 @define(eq=False)

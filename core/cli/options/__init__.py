@@ -393,10 +393,7 @@ workers = group(
 )
 
 
-configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
 baseline = option("--baseline", metavar="NAME", help="Of the linear features only those of this baseline of the game.")
-linear = option("--linear/--no-linear", default=True, help="Let the game's linear features enter.")
-smoothing = amount("--smoothing", 0.25, "Factor for positions of adjacent phases.", most=1)
 
 
 def patterns(more: str = "; the game's first by default, `none` for none") -> Callable[[F], F]:
