@@ -1,15 +1,17 @@
 """The version, and the errors that glem raises on purpose; all derive from :class:`GlemError`."""
 
 import contextlib
+import inspect
 import math
 import os
 import stat
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 __version__ = "0.1.0"
 
@@ -121,6 +123,44 @@ def check_arguments(given: Any, **allowed: tuple[Any, ...]) -> None:
             bounds = "above 0" if least == ABOVE_0 else f"of at least {low}"
             bounds += "" if most == math.inf else " and below 1" if most == BELOW_1 else f" and at most {high}"
             raise BadInputError(f"{name} is {value!r}, expected a {'whole ' if is_whole else ''}number {bounds}")
+
+
+_ALLOWED: dict[str, tuple[Any, ...]] = {
+    "adjudicate": (0,),
+    "depth": (1,),
+    "jobs": (1,),
+    "lines": (1,),
+    "nodes": (1,),
+    "opening_plies": (0,),
+    "per_game": (1,),
+    "seconds": (ABOVE_0,),
+    "seed": (0, (1 << 32) - 1),
+    "test_size": (0.0, 1.0),
+    "workers": (1,),
+}
+"""What arguments may be that mean the same in all functions of ``import glem``, as of :func:`check_arguments`."""
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def checked(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Check the arguments of a function before it begins: its work may take hours before they matter."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def checking(*args: _Arguments.args, **more: _Arguments.kwargs) -> _Result:
+        try:
+            given = signature.bind(*args, **more).arguments
+        except TypeError:
+            # The call says more.
+            return function(*args, **more)
+        # Workers may be a number, or an object that has it.
+        known = {name: getattr(value, name, value) for name, value in given.items() if name in _ALLOWED}
+        check_arguments(known, **{name: _ALLOWED[name] for name in known})
+        return function(*args, **more)
+
+    return checking
 
 
 @contextlib.contextmanager

@@ -13,22 +13,22 @@ from glem.core.errors import GlemError, __version__
 if TYPE_CHECKING:
     from glem.boards import Board, board
     from glem.classifiers import FisherDiscriminant, LogisticDiscriminant, QuadraticDiscriminant
+    from glem.core.evaluation.named import load_evaluation
     from glem.core.features.learning import load_learning
     from glem.core.features.own import feature
     from glem.core.fitting.fitters.fitter import Fit, Fitter
     from glem.core.game.game import load_game
+    from glem.core.grading.calibrating import calibrate
+    from glem.core.grading.collection import grade
     from glem.core.positions.files import read_positions, write_positions
     from glem.core.positions.positions import Positions
     from glem.core.tasks.settings import setting
     from glem.functions import (
-        calibrate,
         discover,
         evaluate,
         fit,
         generate,
-        grade,
         label,
-        load_evaluation,
         match,
         positions_of_games,
         read_games,
@@ -88,7 +88,10 @@ _HOMES = {
     "Positions": "core.positions.positions",
     "QuadraticDiscriminant": "classifiers",
     "board": "boards",
+    "calibrate": "core.grading.calibrating",
     "feature": "core.features.own",
+    "grade": "core.grading.collection",
+    "load_evaluation": "core.evaluation.named",
     "load_game": "core.game.game",
     "load_learning": "core.features.learning",
     "setting": "core.tasks.settings",

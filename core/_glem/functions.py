@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import wraps
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
 from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import (
-    ABOVE_0,
     BadInputError,
     GlemError,
     GlemWarning,
     check_arguments,
     check_regular,
+    checked,
     described,
 )
 from glem.core.evaluation import named
@@ -37,18 +35,14 @@ from glem.core.game.registry import GAMES_GROUP, LEARNING_GROUP, add_plugin
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.settings import made_of
+from glem.core.tasks.threads import THREADS
 
 if TYPE_CHECKING:
     from glem.core.fitting.fitters.fitter import Fit, Fitter
     from glem.core.game.solver import Solution
-    from glem.core.grading.calibrating import CalibratedCollection
-    from glem.core.grading.collection import CollectionGrading
-    from glem.core.grading.correctness import GradingSettings
-    from glem.core.grading.scorers.scorer import Scorer
     from glem.core.labelling.training_games import Generated
     from glem.core.measures.evaluating import Evaluated
     from glem.core.measures.named import Given
-    from glem.core.positions.selection.selection import SelectionRule
     from glem.core.report.data import DiscoveryReport
     from glem.core.search.results import SearchResult
     from glem.core.tasks.tasks import Workers
@@ -56,49 +50,11 @@ if TYPE_CHECKING:
     from glem.core.tournament.tournament import TournamentResult
 
 _SECONDS = 5.0
-_THREADS = os.cpu_count() or 1
 _PART = 1 << 18
 """Positions that are evaluated at a time."""
 
 Path_ = str | os.PathLike[str]
 Evaluation_ = str | os.PathLike[str] | LinearEvaluation | ResultEvaluation
-
-_ALLOWED: dict[str, tuple[Any, ...]] = {
-    "adjudicate": (0,),
-    "depth": (1,),
-    "jobs": (1,),
-    "lines": (1,),
-    "nodes": (1,),
-    "opening_plies": (0,),
-    "per_game": (1,),
-    "seconds": (ABOVE_0,),
-    "seed": (0, (1 << 32) - 1),
-    "test_size": (0.0, 1.0),
-    "workers": (1,),
-}
-"""What arguments may be that mean the same in all functions here, as of :func:`~glem.core.errors.check_arguments`."""
-
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
-
-def _checked(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Check the arguments of a function before it begins: its work may take hours before they matter."""
-    signature = inspect.signature(function)
-
-    @wraps(function)
-    def checking(*args: _Arguments.args, **more: _Arguments.kwargs) -> _Result:
-        try:
-            given = signature.bind(*args, **more).arguments
-        except TypeError:
-            # The call says more.
-            return function(*args, **more)
-        # Workers may be a number, or an object that has it.
-        known = {name: getattr(value, name, value) for name, value in given.items() if name in _ALLOWED}
-        check_arguments(known, **{name: _ALLOWED[name] for name in known})
-        return function(*args, **more)
-
-    return checking
 
 
 def position_of(game: Game, position: Any = None) -> Any:
@@ -135,27 +91,6 @@ def register(game: Game, learning: Learning | None = None) -> None:
         add_plugin(LEARNING_GROUP, game.name, learning)
 
 
-def load_evaluation(
-    name: Path_ = named.DEFAULT_EVALUATION, game: Game | str | None = None
-) -> LinearEvaluation | ResultEvaluation:
-    """Load an evaluation: a file, or one that comes with a game: ``load_evaluation("default", game)``.
-
-    Parameters
-    ----------
-    name
-        A file. With a game also ``default``, another evaluation of the game's plugin, or ``none`` for one that calls
-        all positions even.
-    game
-        The game or its name; None for the game that the file names.
-
-    Raises
-    ------
-    BadInputError
-        There is no such evaluation, or it belongs to another game.
-    """
-    return named.load_evaluation(name, None if game is None else load_game(game))
-
-
 def read_games(
     game: Game | str,
     *files: Path_,
@@ -187,7 +122,7 @@ def read_games(
     return GameRecords.concatenate(records, initial_position=owner.initial_position)
 
 
-@_checked
+@checked
 def positions_of_games(
     game: Game | str, games: GameRecords, *, label: str = "result", per_game: int | None = None, seed: int = 0
 ) -> Positions:
@@ -213,7 +148,7 @@ def positions_of_games(
     )
 
 
-@_checked
+@checked
 def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 0) -> tuple[Positions, Positions]:
     """Split positions into training and test sets, game by game.
 
@@ -229,7 +164,7 @@ def train_test_split(positions: Positions, test_size: float = 0.25, seed: int = 
     return Positions.of(positions).split_by_game(test_size, seed)
 
 
-@_checked
+@checked
 def fit(
     positions: Positions | Path_ | Sequence[Path_],
     fitter: str | Fitter = "least-squares",
@@ -239,7 +174,7 @@ def fit(
     skip_bad: bool = False,
     output: Path_ | None = None,
     seed: int = 0,
-    jobs: int = _THREADS,
+    jobs: int = THREADS,
     progress: Progress = SILENT,
     **settings: Any,
 ) -> Fit:
@@ -343,23 +278,6 @@ def _games(paths: Sequence[Path_], game: Game | str | None, form: str | None, sk
     return Games(load_game(game), paths, form, skip_bad)
 
 
-def _paths(files: Path_ | Sequence[Path_]) -> Sequence[Path_]:
-    paths = [files] if isinstance(files, str | os.PathLike) else files
-    for path in paths if isinstance(paths, Sequence) else [paths]:
-        if not isinstance(path, str | os.PathLike):
-            raise BadInputError(f"files of games are needed, got {described(path)}")
-    return paths
-
-
-@contextmanager
-def _work_beside(output: Path_ | None, described: Mapping[str, Any]) -> Iterator[Path | None]:
-    """Have a folder beside an output for unfinished work; none without an output."""
-    from glem.core.tasks.run_folder import run_folder
-
-    with nullcontext() if output is None else run_folder(Path(f"{output}.work"), described) as work:
-        yield work
-
-
 @define(frozen=True, repr=False)
 class DiscoveryResult:
     """What a discovery found; a notebook shows its report.
@@ -388,14 +306,14 @@ class DiscoveryResult:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 1px solid #ccc"></iframe>'
 
 
-@_checked
+@checked
 def discover(
     positions: Positions,
     folder: Path_,
     *,
     seed: int = 0,
     provenance: Mapping[str, str] | None = None,
-    jobs: int = _THREADS,
+    jobs: int = THREADS,
     progress: Progress = SILENT,
     **settings: Any,
 ) -> DiscoveryResult:
@@ -436,7 +354,7 @@ def discover(
     return DiscoveryResult(place, report, evaluations)
 
 
-@_checked
+@checked
 def label(
     positions: Positions,
     by: str = "default,depth=6",
@@ -485,7 +403,7 @@ def label(
         return Positions.concatenate([*parts, empty], renumber=False)
 
 
-@_checked
+@checked
 def generate(
     game: Game | str,
     folder: Path_,
@@ -550,55 +468,7 @@ def generate(
     )
 
 
-@_checked
-def grade(
-    game: Game | str,
-    files: Path_ | Sequence[Path_],
-    *evaluations: str | LinearEvaluation | ResultEvaluation | Scorer,
-    select: str | SelectionRule = "random",
-    settings: GradingSettings | None = None,
-    seed: int = 0,
-    jobs: int = _THREADS,
-    **more: Any,
-) -> CollectionGrading:
-    """Grade evaluations by how well they predict the results of games (Ban 2012), as ``glem grade`` does.
-
-    Parameters
-    ----------
-    game
-        The game or its name.
-    files
-        Game records, or Parquet files of positions labelled with results.
-    evaluations
-        Evaluations, or texts: a file or ``default``, with ``depth=``, ``nodes=`` or ``seconds=`` after a search,
-        ``comments``, ``csv:FILE`` and so on.
-    select
-        Positions of each game: ``random`` (one), ``last`` (one), ``all``, or ``every:N``; or a whole rule.
-    settings
-        How grades are taken; by default with the seed.
-    seed
-        Chooses positions and resamples.
-    jobs
-        Threads; they change no result.
-    more
-        ``skip_bad``, ``scales``, ``drawishness``, ``tuning`` and so on, as
-        :func:`~glem.core.grading.collection.grade_collection` takes them.
-
-    Raises
-    ------
-    BadInputError
-        No such files or evaluations, or nothing to grade.
-    """
-    from glem.core.grading.collection import grade_collection
-    from glem.core.grading.correctness import GradingSettings
-
-    owner = load_game(game)
-    chosen = GradingSettings(seed=seed) if settings is None else settings
-    scorers = _scorers(owner, evaluations, jobs)
-    return grade_collection(owner, _paths(files), scorers, rule=_rule(select, seed), settings=chosen, jobs=jobs, **more)
-
-
-@_checked
+@checked
 def evaluate(
     evaluations: Evaluation_ | Sequence[Evaluation_] | Mapping[str, Evaluation_],
     positions: Any,
@@ -608,7 +478,7 @@ def evaluate(
     output: Path_ | None = None,
     format: str | None = None,  # noqa: A002 # the word of the command line
     skip_bad: bool = False,
-    jobs: int = _THREADS,
+    jobs: int = THREADS,
     progress: Progress = SILENT,
 ) -> Evaluated:
     """Measure evaluations on scored positions, by phase and over all, with errors by game, as ``glem evaluate`` does.
@@ -658,7 +528,7 @@ def evaluate(
         if game is not None or is_position_file(where):
             owner = load_game(read_header(where).game if game is None else game)
         else:
-            owner = _evaluation(next(iter(given.values())), None).learning.game
+            owner = named.evaluation_of(next(iter(given.values()))).learning.game
         parts = stream_whole_games(owner, where, format=format, skip_bad=skip_bad, notes=notes)
     else:
         whole, where = Positions.of(positions, game), "the set"
@@ -667,7 +537,7 @@ def evaluate(
             (whole.select(slice(row, row + _PART)) for row in rows), in_order=are_in_order([whole.record])
         )
     found = evaluate_positions(
-        {name: _evaluation(each, owner) for name, each in given.items()},
+        {name: named.evaluation_of(each, owner) for name, each in given.items()},
         parts,
         chosen,
         observe=None if output is None else values.append,
@@ -700,90 +570,7 @@ def _named_evaluations(
     }
 
 
-def _evaluation(given: Evaluation_, game: Game | None) -> LinearEvaluation | ResultEvaluation:
-    """Load an evaluation of a game, if it is not given itself."""
-    if isinstance(given, str | os.PathLike):
-        return named.load_evaluation(given, game)
-    if not isinstance(given, LinearEvaluation | ResultEvaluation):
-        raise BadInputError(f"an evaluation is needed, or the name of one, got {described(given)}")
-    if game is not None and given.learning.game.name != game.name:
-        raise BadInputError(f"an evaluation of {given.learning.game.name} is given, the game is {game.name}")
-    return given
-
-
-@_checked
-def calibrate(
-    game: Game | str,
-    files: Path_ | Sequence[Path_],
-    evaluation: str | LinearEvaluation | ResultEvaluation | Scorer,
-    output: Path_ | None = None,
-    *,
-    select: str | SelectionRule = "random",
-    settings: GradingSettings | None = None,
-    seed: int = 0,
-    jobs: int = _THREADS,
-    **more: Any,
-) -> CalibratedCollection:
-    """Fit what an evaluation's values mean for the results of games, as ``glem grade calibrate`` does.
-
-    Parameters
-    ----------
-    game, files, select, settings, seed, jobs
-        As for :func:`grade`.
-    evaluation
-        What :func:`grade` takes, one of it.
-    output
-        File to write (JSON), or None.
-    more
-        ``by``, ``chosen``, ``scale``, ``skip_bad`` and so on, as
-        :func:`~glem.core.grading.calibrating.calibrate_collection` takes them.
-
-    Raises
-    ------
-    BadInputError
-        No such files, evaluation or measure, or too few games have a value.
-    """
-    from glem.core.grading.calibrating import calibrate_collection
-    from glem.core.grading.correctness import GradingSettings
-
-    owner = load_game(game)
-    [scorer] = _scorers(owner, [evaluation], jobs)
-    chosen = GradingSettings(seed=seed) if settings is None else settings
-    rule = _rule(select, seed)
-    found = calibrate_collection(owner, _paths(files), scorer, rule=rule, settings=chosen, threads=max(1, jobs), **more)
-    if output is not None:
-        found.found.models.save(output)
-    return found
-
-
-def _scorers(
-    game: Game, evaluations: Sequence[str | LinearEvaluation | ResultEvaluation | Scorer], jobs: int
-) -> list[Scorer]:
-    """Make what gives values of evaluations, or of texts that describe them."""
-    from glem.core.grading.scorers.scorer import Scorer
-    from glem.core.grading.scorers.scorers import scorer_of
-    from glem.core.grading.scorers.searching import StaticScorer
-
-    if not evaluations:
-        raise BadInputError("name an evaluation to grade, after the game and the files")
-    scorers: list[Scorer] = []
-    for number, one in enumerate(evaluations, 1):
-        if isinstance(one, Scorer):
-            scorers.append(one)
-        elif isinstance(one, str):
-            scorers.append(scorer_of(game, one, jobs=jobs))
-        else:
-            scorers.append(StaticScorer(f"evaluation {number}", _evaluation(one, game), jobs=jobs))
-    return scorers
-
-
-def _rule(select: str | SelectionRule, seed: int) -> SelectionRule:
-    from glem.core.positions.selection.selection import SelectionRule
-
-    return SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
-
-
-@_checked
+@checked
 def search(
     game: Game | str,
     position: Any = None,
@@ -841,7 +628,7 @@ def _in_words(given: Path_ | LinearEvaluation | ResultEvaluation, player: str = 
         yield f"evaluation={file},name={player}" if player else file
 
 
-@_checked
+@checked
 def solve(
     game: Game | str,
     position: Any,
@@ -876,7 +663,7 @@ def solve(
     return solution
 
 
-@_checked
+@checked
 def match(
     game: Game | str,
     first: Path_ | LinearEvaluation | ResultEvaluation,
@@ -926,7 +713,7 @@ def match(
         )
 
 
-@_checked
+@checked
 def tournament(
     game: Game | str,
     players: Sequence[str],

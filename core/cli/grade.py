@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
-from glem.core.tasks.counts import counted
-from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.grading.collection import CollectionGrading
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
 
 _OWN, _FEATURES = "own", "features"
-_ALL = "all"
-_MOST_ROWS = 12
 
 
 @options.command(
@@ -104,10 +97,10 @@ def command(
     the probabilities that the evaluation gave to what happened; 1/3 is that of knowing nothing. Every two evaluations
     are compared on the same positions, recalibrated to the games alike; the grades as given stand beside.
     """
+    from glem.core.grading.collection import grade
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
     from glem.core.positions.selection.written_positions import PositionTable
-    from glem.functions import grade
 
     game = files.game()
     chosen = GradingSettings(seed=seed, recalibrate=not as_given, **settings)
@@ -137,62 +130,5 @@ def command(
         from glem.core.report.pages.grading import render_grading
 
         write_text(report, render_grading(found, game_title=game.title))
-    notes = (f"note: {remark}" for remark in (*found.grading.notes, *found.remarks))
     wrote = (f"wrote {path}" for path in (write_positions, report) if path is not None)
-    print_result(_as_json(found), itertools.chain(_grades(found, groupings), notes, wrote))
-
-
-def first_rows(tables: Iterable[Table]) -> Iterator[str | Table]:
-    """Tell the beginning of each of some tables."""
-    for table in tables:
-        yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
-        if len(table.rows) > _MOST_ROWS:
-            yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
-
-
-def _grades(found: CollectionGrading, groupings: Sequence[str]) -> Iterator[str | Table]:
-    grading, counts = found.grading, found.counts
-    first = grading.baselines[0].grade
-    yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {found.rule}"
-    won, drawn, lost = grading.results
-    read = counted(counts.positions, "position")
-    yield f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n"
-    yield from first_rows(found.tables)
-    yield grading.table(found.featured)
-    if any(one.calibration is not None for one in grading.evaluations):
-        yield (
-            "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
-            "with the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
-        )
-    for one in grading.evaluations:
-        if one.fit is not None and one.fit.message:
-            yield f"{one.name}: {one.fit.message}"
-    for grouping in grading.groups:
-        if grouping in groupings or _ALL in groupings:
-            yield grading.group_table(grouping)
-    unknown = [name for name in groupings if name not in (_ALL, *grading.groups)]
-    if unknown:
-        yield f"note: --group-by {', '.join(unknown)}: there are {', '.join(grading.groups)} and {_ALL}"
-    if grading.comparisons:
-        yield grading.comparison_table()
-        yield from (comparison.verdict for comparison in grading.comparisons)
-
-
-def _as_json(found: CollectionGrading) -> dict[str, Any]:
-    import attrs
-
-    grading = found.grading
-    plain = attrs.asdict(grading, recurse=True)
-    return {
-        "selection": {**attrs.asdict(found.rule), "text": str(found.rule)},
-        "counts": attrs.asdict(found.counts),
-        "label_kinds": found.label_kinds,
-        "remarks": found.remarks,
-        "tables": [table._asdict() for table in found.tables],
-        "drawishness_from_features": sorted(found.featured),
-        **plain,
-        "comparisons": [
-            {**attrs.asdict(one), "is_significant": one.is_significant, "verdict": one.verdict}
-            for one in grading.comparisons
-        ],
-    }
+    print_result(found.as_json(), (*found.lines(groupings), *wrote))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
-from glem.core.tasks.counts import counted, with_error
-from glem.core.tasks.tables import Table
 
 if TYPE_CHECKING:
-    from glem.core.grading.calibrating import Calibrated, CalibratedCollection
     from glem.core.positions.selection.selection import SelectionRule
     from glem.core.tasks.tasks import Workers
 
@@ -83,9 +79,9 @@ def command(
     the evaluation as given.
     """
     from glem.core.files.atomic import write_text
+    from glem.core.grading.calibrating import calibrate
     from glem.core.grading.correctness import GradingSettings
     from glem.core.grading.scorers.scorers import scorer_of
-    from glem.functions import calibrate
 
     game = files.game()
     check_outputs(output, code, report)
@@ -113,56 +109,4 @@ def command(
 
         write_text(report, render_calibration(collection, game_title=game.title))
     wrote = [f"wrote {path}" for path in (output, code, report) if path is not None]
-    print_result(_as_json(collection), (*_told(collection, is_asked=model is not None), *wrote))
-
-
-def _told(collection: CalibratedCollection, *, is_asked: bool) -> Iterator[str | Table]:
-    from glem.core.cli.grade import first_rows
-
-    found = collection.found
-    first = found.graded[0].grade
-    yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {collection.rule}\n"
-    yield from first_rows(collection.tables)
-    yield from _scales(found)
-    yield found.fit_table()
-    yield from found.code().values()
-    yield found.held_out_table()
-    yield from (one.against_ban.verdict for one in found.graded if one.against_ban is not None)
-    why = "" if is_asked else ", the highest of Ban's and of a and b"
-    yield f"the calibration stands for {found.models.chosen}{why}"
-    yield from (f"note: {remark}" for remark in collection.remarks)
-
-
-def _scales(found: Calibrated) -> Iterator[str]:
-    """Tell b and drawishness, as given and fitted."""
-    given, ban, models = found.as_given, found.ban, found.models
-    how = f" ({' and '.join(given.fitted)} fitted to these games)" if given.fitted else ""
-    alpha = "its own" if given.drawishness is None else f"{given.drawishness:.4g}"
-    yield f"as given: b = {given.scale:.4g} {models.unit}, drawishness {alpha}{how}"
-    if ban.drawishness is None:
-        drawn = f"with log odds {models.ban.level:+.3f} {models.ban.slope:+.3f} times those of its own"
-        yield f"Ban's: b = {models.ban.scale:.4g} {models.unit}, drawishness {drawn}\n"
-    else:
-        b, alpha = with_error(ban.scale, ban.scale_error), with_error(ban.drawishness, ban.drawishness_error)
-        yield f"Ban's: b = {b} {models.unit}, drawishness {alpha}\n"
-
-
-def _as_json(collection: CalibratedCollection) -> dict[str, Any]:
-    import attrs
-
-    found = collection.found
-    return {
-        "selection": {**attrs.asdict(collection.rule), "text": str(collection.rule)},
-        "counts": attrs.asdict(collection.counts),
-        "remarks": collection.remarks,
-        "tables": [table._asdict() for table in collection.tables],
-        "as_given": attrs.asdict(found.as_given),
-        "ban": attrs.asdict(found.ban),
-        "models": attrs.asdict(found.models),
-        "fits": {
-            name: {"covariance": fit.covariance, "converged": fit.converged, "message": fit.message}
-            for name, fit in found.fits.items()
-        },
-        "held_out": [attrs.asdict(one) for one in found.graded],
-        "code": found.code(),
-    }
+    print_result(collection.as_json(), (*collection.lines(is_asked=model is not None), *wrote))

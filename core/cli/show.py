@@ -43,7 +43,7 @@ def command(words: tuple[str, ...], as_command: bool, top: int) -> None:
     name their game. POSITION is a line of text in the game's own notation; "start" is the initial position. JSON has
     all that is cut short here.
     """
-    from glem.functions import load_evaluation
+    from glem.core.evaluation.named import load_evaluation
 
     game_name, rest = options.split_game(words)
     if not 1 <= len(rest) <= 2:

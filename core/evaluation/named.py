@@ -19,7 +19,7 @@ from glem.core.features.functions import function_evaluator, load_function
 from glem.core.features.learning import Learning, Phases, has_learning, load_learning, with_sources
 from glem.core.features.own import used_of
 from glem.core.files.archives import holds_array
-from glem.core.game.game import Game
+from glem.core.game.game import Game, load_game
 
 DEFAULT_EVALUATION = "default"
 """Names the evaluation that a game's plugin ships."""
@@ -38,7 +38,9 @@ _KEPT = 16
 _NO_DEFAULT = "without any, `none,depth=4` plays (a search that sees only how games end), and so does `random`"
 
 
-def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> LinearEvaluation | ResultEvaluation:
+def load_evaluation(
+    name: str | os.PathLike[str] = DEFAULT_EVALUATION, game: Game | str | None = None
+) -> LinearEvaluation | ResultEvaluation:
     """Load an evaluation of either kind, with a drawishness or without; each is kept for the next call.
 
     Parameters
@@ -47,7 +49,7 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
         A file. With a game also ``default`` for the one that its plugin ships, the name of another that the plugin
         has, ``strongest`` for the one of these that plays best, or ``none`` for one that calls all positions even.
     game
-        The game; None for the game that the file names.
+        The game or its name; None for the game that the file names.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
     """
     if not isinstance(name, str | os.PathLike):
         raise BadInputError(f"the name of an evaluation is needed, got {described(name)}")
-    name = os.fspath(name)
+    name, game = os.fspath(name), None if game is None else load_game(game)
     shipped = None if game is None else _shipped_evaluation(game, name)
     if shipped is not None:
         return shipped
@@ -71,6 +73,19 @@ def load_evaluation(name: str | os.PathLike[str], game: Game | None = None) -> L
     if game is not None and made_for != game.name:
         raise BadInputError(f"{name}: evaluates {made_for}, the game is {game.name}")
     return evaluation
+
+
+def evaluation_of(
+    given: str | os.PathLike[str] | LinearEvaluation | ResultEvaluation, game: Game | None = None
+) -> LinearEvaluation | ResultEvaluation:
+    """Load an evaluation of a game, if it is not given itself."""
+    if isinstance(given, str | os.PathLike):
+        return load_evaluation(given, game)
+    if not isinstance(given, LinearEvaluation | ResultEvaluation):
+        raise BadInputError(f"an evaluation is needed, or the name of one, got {described(given)}")
+    if game is not None and given.learning.game.name != game.name:
+        raise BadInputError(f"an evaluation of {given.learning.game.name} is given, the game is {game.name}")
+    return given
 
 
 def load_value(name: str | os.PathLike[str], game: Game | None = None) -> LinearEvaluation:

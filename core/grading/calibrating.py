@@ -9,18 +9,21 @@ wins nothing by them alone. What is written and drawn is fitted to all games.
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define
+from attrs import asdict, define
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, checked
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.evaluation.result_models import BAN, MOVE, ResultModels, log_odds_of
-from glem.core.game.game import Game
+from glem.core.evaluation.with_drawishness import ResultEvaluation
+from glem.core.game.game import Game, load_game
 from glem.core.grading.calibration import (
     FEWEST_GAMES,
     PARTS,
@@ -35,17 +38,23 @@ from glem.core.grading.calibration import (
 from glem.core.grading.collection import (
     CollectedPositions,
     Files,
+    facts_of,
+    first_rows,
     learning_of,
+    paths_of,
+    rule_of,
     with_parameters,
 )
 from glem.core.grading.comparison import Comparison, compare, holm_adjusted
 from glem.core.grading.correctness import DEFAULT_SETTINGS, Grade, GradingSettings, checked_games, grade_of
 from glem.core.grading.scorers.scorer import Scorer
+from glem.core.grading.scorers.scorers import scorers_of
 from glem.core.grading.wdl_model import DEGREE, Bounds, WdlFit, bounds_of, fit_wdl_model
-from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
+from glem.core.positions.selection.selection import SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted, interval_text, with_error
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
+from glem.core.tasks.threads import THREADS
 
 Floats = NDArray[np.float64]
 
@@ -128,6 +137,19 @@ class Calibrated:
                 "p adjusted": lambda one: one.against_ban and f"{one.against_ban.adjusted_p_value:.2g}",
             },
         )
+
+    def scales(self) -> list[str]:
+        """Say b and drawishness, as given and fitted."""
+        given, ban, models = self.as_given, self.ban, self.models
+        how = f" ({' and '.join(given.fitted)} fitted to these games)" if given.fitted else ""
+        alpha = "its own" if given.drawishness is None else f"{given.drawishness:.4g}"
+        own = f"as given: b = {given.scale:.4g} {models.unit}, drawishness {alpha}{how}"
+        if ban.drawishness is None:
+            b = f"{models.ban.scale:.4g}"
+            alpha = f"with log odds {models.ban.level:+.3f} {models.ban.slope:+.3f} times those of its own"
+        else:
+            b, alpha = with_error(ban.scale, ban.scale_error), with_error(ban.drawishness, ban.drawishness_error)
+        return [own, f"Ban's: b = {b} {models.unit}, drawishness {alpha}\n"]
 
     def code(self) -> dict[str, str]:
         """Write WDL_model's coefficients by each covariate as C: name of the covariate to text."""
@@ -298,27 +320,66 @@ class CalibratedCollection:
     remarks: tuple[str, ...]
     tables: tuple[Table, ...]
 
+    def lines(self, *, is_asked: bool) -> Iterator[str | Table]:
+        """Say what was fitted and how well it foretells; ``is_asked`` where a user chose the model."""
+        found = self.found
+        first = found.graded[0].grade
+        yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {self.rule}\n"
+        yield from first_rows(self.tables)
+        yield from found.scales()
+        yield found.fit_table()
+        yield from found.code().values()
+        yield found.held_out_table()
+        yield from (one.against_ban.verdict for one in found.graded if one.against_ban is not None)
+        why = "" if is_asked else ", the highest of Ban's and of a and b"
+        yield f"the calibration stands for {found.models.chosen}{why}"
+        yield from (f"note: {remark}" for remark in self.remarks)
 
-def calibrate_collection(
-    game: Game,
-    files: Files,
-    scorer: Scorer,
+    def as_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        found = self.found
+        return {
+            **facts_of(self),
+            "as_given": asdict(found.as_given),
+            "ban": asdict(found.ban),
+            "models": asdict(found.models),
+            "fits": {
+                name: {"covariance": fit.covariance, "converged": fit.converged, "message": fit.message}
+                for name, fit in found.fits.items()
+            },
+            "held_out": [asdict(one) for one in found.graded],
+            "code": found.code(),
+        }
+
+
+@checked
+def calibrate(
+    game: Game | str,
+    files: str | os.PathLike[str] | Files,
+    evaluation: str | LinearEvaluation | ResultEvaluation | Scorer,
+    output: str | os.PathLike[str] | None = None,
     *,
     by: Sequence[str] = (),
     chosen: str | None = None,
-    rule: SelectionRule = PAPER_RULE,
-    settings: GradingSettings = DEFAULT_SETTINGS,
+    select: str | SelectionRule = "random",
+    settings: GradingSettings | None = None,
+    seed: int = 0,
     scale: float | str | None = None,
     drawishness: float | str | None = None,
+    jobs: int = THREADS,
     progress: Progress = SILENT,
     **reading: Any,
 ) -> CalibratedCollection:
-    """Fit models of results to an evaluation's values on the games of some files, and grade them.
+    """Fit what an evaluation's values mean for the results of games, and grade that, as ``glem grade calibrate`` does.
 
     Parameters
     ----------
-    files, scorer, rule
-        As for :func:`~glem.core.grading.collection.grade_collection`, with one scorer.
+    game, files, select, settings, seed, jobs
+        As for :func:`~glem.core.grading.collection.grade`.
+    evaluation
+        What :func:`~glem.core.grading.collection.grade` takes, one of it.
+    output
+        File to write (JSON), or None.
     by
         Names of covariates: :data:`~glem.core.evaluation.result_models.MOVE`, and those that the game gives to
         learning; none for all.
@@ -327,14 +388,15 @@ def calibrate_collection(
     scale, drawishness
         b and alpha as given.
     reading
-        ``format``, ``skip_bad`` and ``threads``, as of
-        :meth:`~glem.core.grading.collection.CollectedPositions.read`.
+        ``format`` and ``skip_bad``, as of :func:`~glem.core.grading.collection.grade`.
 
     Raises
     ------
     BadInputError
-        There is no such covariate, a file is bad, or too few games have a value.
+        There is no such evaluation or covariate, a file is bad, or too few games have a value.
     """
+    game, files, rule = load_game(game), paths_of(files), rule_of(select, seed)
+    [scorer] = scorers_of(game, [evaluation], jobs)
     learning = learning_of(game)
     known = {} if learning is None else dict(learning.covariates)
     names = tuple(dict.fromkeys(by)) or (*known, MOVE)
@@ -346,7 +408,7 @@ def calibrate_collection(
         raise BadInputError(f"there is no model of results {chosen!r}; there are: {', '.join((BAN, CONSTANT, *names))}")
     own = {name: known[name] for name in names if name in known}
     columns = CollectedPositions(game, None, [scorer], covariates=own)
-    columns.read(files, rule, progress=progress, **reading)
+    columns.read(files, rule, threads=jobs, progress=progress, **reading)
     prediction = with_parameters(columns.predictions(progress)[scorer.name], scale, drawishness)
     ply = columns.columns["ply"].astype(np.float64)
     covariates: dict[str, tuple[Any, Bounds]] = {
@@ -363,8 +425,10 @@ def calibrate_collection(
         name=scorer.name,
         game_name=game.name,
         chosen=chosen,
-        settings=settings,
+        settings=settings or GradingSettings(seed=seed),
     )
+    if output is not None:
+        found.models.save(output)
     missing = len(prediction.value) - len(found.value)
     remarks = [*columns.remarks(files, rule)]
     if missing:

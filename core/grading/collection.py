@@ -8,7 +8,7 @@ well, until the search of all of them; and the features of drawishness where one
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +17,27 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.errors import BadInputError, GlemWarning, PluginError
+from glem.core.errors import BadInputError, GlemWarning, PluginError, checked, described
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import fitted_among
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.learning import Covariate, Learning, load_learning
 from glem.core.files.names import distinct_names
-from glem.core.game.game import Game
+from glem.core.game.game import Game, load_game
 from glem.core.grading.calibration import Prediction
-from glem.core.grading.correctness import DEFAULT_SETTINGS, GradingSettings, mean_by_game
+from glem.core.grading.correctness import GradingSettings, mean_by_game
 from glem.core.grading.drawishness import DrawishnessRows, drawishness_values, featured_drawishness
 from glem.core.grading.grading import Grading, grade_predictions
 from glem.core.grading.groupings import Grouping, groupings_of
 from glem.core.grading.scorers.scorer import Scorer
+from glem.core.grading.scorers.scorers import scorers_of
 from glem.core.positions.positions import Positions
 from glem.core.positions.selection.reading import FileSummary, read_selected, reading_remarks, why_nothing_is_left
-from glem.core.positions.selection.selection import PAPER_RULE, SelectionCounts, SelectionRule
+from glem.core.positions.selection.selection import SelectionCounts, SelectionRule
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.tables import Table
-from glem.core.tasks.threads import read_ahead
+from glem.core.tasks.threads import THREADS, read_ahead
 
 Files = Sequence[str | os.PathLike[str]]
 
@@ -44,6 +47,10 @@ OWN, FIT = "own", "fit"
 FEATURES = "features"
 """Drawishness fitted from features of the positions (:mod:`glem.core.grading.drawishness`)."""
 
+ALL = "all"
+"""Stands for all groupings."""
+
+_MOST_ROWS = 12
 _FEWEST_GAMES = 10
 _SURE = 4
 """Standard errors by which missing values must depend on who moves or wins."""
@@ -84,6 +91,66 @@ class CollectionGrading:
 
     def _repr_html_(self) -> str:
         return self.grading._repr_html_()
+
+    def lines(self, groupings: Sequence[str]) -> Iterator[str | Table]:
+        """Say what was graded and how well, by all groupings of these names or by :data:`ALL` that there are."""
+        grading, counts = self.grading, self.counts
+        first = grading.baselines[0].grade
+        yield f"{counted(first.positions, 'position')} of {counted(first.games, 'game')}: {self.rule}"
+        won, drawn, lost = grading.results
+        read = counted(counts.positions, "position")
+        yield f"the side to move won {won:,}, drew {drawn:,} and lost {lost:,}; {read} read\n"
+        yield from first_rows(self.tables)
+        yield grading.table(self.featured)
+        if any(one.calibration is not None for one in grading.evaluations):
+            yield (
+                "grade: recalibrated, scale and drawishness of each fifth of the games fitted to the others; as given: "
+                "with the b and drawishness beside it, which are fitted to these games where they have an error (±)\n"
+            )
+        for one in grading.evaluations:
+            if one.fit is not None and one.fit.message:
+                yield f"{one.name}: {one.fit.message}"
+        for grouping in grading.groups:
+            if grouping in groupings or ALL in groupings:
+                yield grading.group_table(grouping)
+        unknown = [name for name in groupings if name not in (ALL, *grading.groups)]
+        if unknown:
+            yield f"note: --group-by {', '.join(unknown)}: there are {', '.join(grading.groups)} and {ALL}"
+        if grading.comparisons:
+            yield grading.comparison_table()
+            yield from (comparison.verdict for comparison in grading.comparisons)
+        yield from (f"note: {remark}" for remark in (*grading.notes, *self.remarks))
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures as JSON values."""
+        return {
+            **facts_of(self, label_kinds=self.label_kinds),
+            "drawishness_from_features": sorted(self.featured),
+            **attrs.asdict(self.grading),
+            "comparisons": [
+                {**attrs.asdict(one), "is_significant": one.is_significant, "verdict": one.verdict}
+                for one in self.grading.comparisons
+            ],
+        }
+
+
+def facts_of(found: Any, **more: Any) -> dict[str, Any]:
+    """Give what a result on a collection says of the collection, and more that it knows of it, as JSON values."""
+    return {
+        "selection": {**attrs.asdict(found.rule), "text": str(found.rule)},
+        "counts": attrs.asdict(found.counts),
+        **more,
+        "remarks": found.remarks,
+        "tables": [table._asdict() for table in found.tables],
+    }
+
+
+def first_rows(tables: Iterable[Table]) -> Iterator[str | Table]:
+    """Give the beginning of each of some tables."""
+    for table in tables:
+        yield Table(table.title, table.header, table.rows[:_MOST_ROWS])
+        if len(table.rows) > _MOST_ROWS:
+            yield f"{len(table.rows) - _MOST_ROWS} more rows: --json and --report have all\n"
 
 
 @define(eq=False)
@@ -130,7 +197,7 @@ class CollectedPositions:
         observe: Callable[[Positions], None] | None = None,
         progress: Progress = SILENT,
     ) -> None:
-        """Read files; the arguments are those of :func:`grade_collection`, and names that distinguish the files.
+        """Read files; the arguments are those of :func:`grade`, and names that distinguish the files.
 
         Raises
         ------
@@ -287,48 +354,57 @@ def _joined(parts: Sequence[Prediction]) -> Prediction:
     return attrs.evolve(parts[0], value=np.concatenate([part.value for part in parts]), drawishness=own)
 
 
-def grade_collection(
-    game: Game,
-    files: Files,
-    scorers: Sequence[Scorer],
-    *,
-    rule: SelectionRule = PAPER_RULE,
-    settings: GradingSettings = DEFAULT_SETTINGS,
+@checked
+def grade(
+    game: Game | str,
+    files: str | os.PathLike[str] | Files,
+    *evaluations: str | LinearEvaluation | ResultEvaluation | Scorer,
+    select: str | SelectionRule = "random",
+    settings: GradingSettings | None = None,
+    seed: int = 0,
     scales: Sequence[float | str | None] = (None,),
     drawishness: Sequence[float | str | None] = (None,),
     tuning: Files = (),
     tuning_rule: SelectionRule | None = None,
     format: str | None = None,  # noqa: A002 # the word of the command line
     skip_bad: bool = False,
-    jobs: int = 1,
+    jobs: int = THREADS,
     observe: Callable[[Positions], None] | None = None,
     progress: Progress = SILENT,
 ) -> CollectionGrading:
-    """Grade evaluations on the games of some files.
+    """Grade evaluations by how well they predict the results of games (Ban 2012), as ``glem grade`` does.
 
     Parameters
     ----------
+    game
+        The game or its name.
     files
-        Positions with results or scores, of which the signs count, or game records.
-    scorers
-        What is graded, of distinct names.
-    rule
-        Which positions of each game.
+        Game records, or positions with results or scores, of which the signs count.
+    evaluations
+        Evaluations of distinct names, or texts: a file or ``default``, with ``depth=``, ``nodes=`` or ``seconds=``
+        after a search, ``comments``, ``csv:FILE`` and so on (:mod:`~glem.core.grading.scorers.scorers`).
+    select
+        Positions of each game: ``random`` (one), ``last`` (one), ``all``, or ``every:N``; or a whole rule.
+    settings
+        How grades are taken; by default with the seed.
+    seed
+        Chooses positions and resamples.
     scales, drawishness
-        b and alpha of each scorer: a number, :data:`FIT`, or :data:`OWN` or None for the evaluation's own, fitted where
-        it has none; a single entry is for all of them. A number for alpha yields to an evaluation's own drawishness.
-        :data:`FEATURES` for alpha fits one from features of the positions, in place of an evaluation's own.
+        b and alpha of each evaluation: a number, :data:`FIT`, or :data:`OWN` or None for the evaluation's own, fitted
+        where it has none; a single entry is for all of them. A number for alpha yields to an evaluation's own
+        drawishness. :data:`FEATURES` for alpha fits one from features of the positions, in place of an evaluation's
+        own.
     tuning
         Files with the games that a drawishness from features is fitted to; none divides the graded games and fits for
         each part to the others.
     tuning_rule
-        Which of their positions; ``rule`` if None.
+        Which of their positions; those of ``select`` if None.
     format
         Name of the files' format, if their names and content do not tell.
     skip_bad
         Leave bad records out instead of stopping.
     jobs
-        Files that are read at a time; the result does not depend on it.
+        Files that are read at a time, and threads; they change no result.
     observe
         Is shown the selected positions, part by part in the order of the files; their games are numbered from 0 in
         each file.
@@ -336,12 +412,16 @@ def grade_collection(
     Raises
     ------
     BadInputError
-        No positions are left, positions were merged, a file is bad, scorers share a name, a drawishness is none, or no
-        scorer has a value. One that has none is left out, and told in the remarks, where another has some.
+        No such files or evaluations, no positions are left, positions were merged, a file is bad, evaluations share a
+        name, a drawishness is none, or no evaluation has a value. One that has none is left out, and told in the
+        remarks, where another has some.
     """
+    game, files = load_game(game), paths_of(files)
+    scorers, rule = scorers_of(game, evaluations, jobs), rule_of(select, seed)
+    settings = settings or GradingSettings(seed=seed)
     names = [scorer.name for scorer in scorers]
-    if not names or len(set(names)) < len(names):
-        raise BadInputError(f"evaluations need names of their own (name=...), got {', '.join(names) or 'none'}")
+    if len(set(names)) < len(names):
+        raise BadInputError(f"evaluations need names of their own (name=...), got {', '.join(names)}")
     given_scales, given_drawishness = _one_each("scale", scales, names), _one_each("drawishness", drawishness, names)
     for alpha in given_drawishness:
         if isinstance(alpha, float | int) and not 0 <= alpha <= 1:
@@ -357,7 +437,7 @@ def grade_collection(
 
     def collected(paths: Files, chosen: SelectionRule, own: Sequence[Scorer], **more: Any) -> CollectedPositions:
         found = CollectedPositions(game, learning, own, is_featured=bool(featured))
-        reading = {"names": distinct, "format": format, "skip_bad": skip_bad, "threads": max(1, jobs), **more}
+        reading = {"names": distinct, "format": format, "skip_bad": skip_bad, "threads": jobs, **more}
         found.read(paths, chosen, progress=progress, **reading)
         return found
 
@@ -412,6 +492,20 @@ def grade_collection(
     )
 
 
+def paths_of(files: str | os.PathLike[str] | Files) -> Files:
+    """Give the paths of one file or several, checked before work begins."""
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    for path in paths if isinstance(paths, Sequence) else [paths]:
+        if not isinstance(path, str | os.PathLike):
+            raise BadInputError(f"files of games are needed, got {described(path)}")
+    return paths
+
+
+def rule_of(select: str | SelectionRule, seed: int) -> SelectionRule:
+    """Read the text of a rule."""
+    return SelectionRule.parse(select, seed=seed) if isinstance(select, str) else select
+
+
 def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[str]) -> Sequence[float | str | None]:
     words = (OWN, FIT) if what == "scale" else (OWN, FIT, FEATURES)
     for value in given:
@@ -427,7 +521,7 @@ def _one_each(what: str, given: Sequence[float | str | None], names: Sequence[st
 
 
 def with_parameters(prediction: Prediction, scale: float | str | None, alpha: float | str | None) -> Prediction:
-    """Give a prediction the scale and the drawishness that :func:`grade_collection` is given for it."""
+    """Give a prediction the scale and the drawishness that :func:`grade` is given for it."""
     chosen: Any = {}
     if scale == FIT:
         chosen["scale"] = None

@@ -1,5 +1,6 @@
 """Threads for kernels that hold no lock, and for reading: results come in order, however many threads there are."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +10,9 @@ from glem.core.errors import BadInputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+THREADS = os.cpu_count() or 1
+"""As many as there are processors."""
 
 _ENDED = object()
 _AHEAD = 2

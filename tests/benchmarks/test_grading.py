@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from glem.core.game.game import Game
-from glem.core.grading.collection import CollectionGrading, grade_collection
+from glem.core.grading import collection
+from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import PositionWriter
 from glem.core.positions.labels import label_records
@@ -28,7 +29,7 @@ def tournament(othello: Game, shared: Path, tmp_path_factory: pytest.TempPathFac
 @pytest.mark.parametrize("select", ["random", "all"])
 def test_grade_collection(benchmark: Any, othello: Game, tournament: Path, select: str) -> None:
     def grade() -> CollectionGrading:
-        return grade_collection(othello, [tournament], [scorer_of(othello, "default")], rule=SelectionRule(select))
+        return collection.grade(othello, [tournament], scorer_of(othello, "default"), select=SelectionRule(select))
 
     found = benchmark.pedantic(grade, rounds=3, warmup_rounds=1)
     benchmark.extra_info["positions graded"] = found.counts.chosen

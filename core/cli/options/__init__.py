@@ -67,6 +67,7 @@ from glem.core.cli.options.making import (
 from glem.core.cli.options.piped import InputPath
 from glem.core.errors import BadInputError
 from glem.core.game.whole_numbers import whole_number
+from glem.core.tasks.threads import THREADS
 
 if TYPE_CHECKING:
     from glem.core.game.game import Game
@@ -82,7 +83,6 @@ __all__ = [
 _LOCAL = "local"
 _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
-_PROCESSORS = os.cpu_count() or 1
 
 as_json = flag("--json", "Print JSON.", expose_value=False, callback=ask_for_json)
 """The command asks :func:`~glem.core.cli.display.prints_json`."""
@@ -132,7 +132,7 @@ def command(
     return make
 
 
-jobs = count("--jobs", _PROCESSORS, "Threads; the result does not depend on their number.", show_default="processors")
+jobs = count("--jobs", THREADS, "Threads; the result does not depend on their number.", show_default="processors")
 seed = count("--seed", 0, "Seed of all that is random.", least=0, most=(1 << 32) - 1)
 
 
@@ -378,7 +378,7 @@ workers = group(
     opened_workers,
     count(
         "--workers",
-        _PROCESSORS,
+        THREADS,
         "Local processes; the result does not depend on their number.",
         most=4096,
         show_default="processors",

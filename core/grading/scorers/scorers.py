@@ -13,10 +13,13 @@ text                     what is graded
 Options follow the first word after commas; ``name=`` gives each a name of its own.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from glem.core.errors import BadInputError
-from glem.core.evaluation.named import load_evaluation
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import evaluation_of, load_evaluation
+from glem.core.evaluation.with_drawishness import ResultEvaluation
 from glem.core.features.functions import load_function
 from glem.core.game.game import Game
 from glem.core.grading.scorers.comments import CommentScorer
@@ -80,6 +83,23 @@ def scorer_of(
         return CommentScorer(name, mate=float(mate), **options)
     except ValueError:
         raise BadInputError(f"{text!r}: mate= must be a number of pawns, got {mate!r}") from None
+
+
+def scorers_of(
+    game: Game, evaluations: Sequence[str | LinearEvaluation | ResultEvaluation | Scorer], jobs: int
+) -> list[Scorer]:
+    """Make what gives values of evaluations, or of texts that describe them."""
+    if not evaluations:
+        raise BadInputError("name an evaluation to grade, after the game and the files")
+    scorers: list[Scorer] = []
+    for number, one in enumerate(evaluations, 1):
+        if isinstance(one, Scorer):
+            scorers.append(one)
+        elif isinstance(one, str):
+            scorers.append(scorer_of(game, one, jobs=jobs))
+        else:
+            scorers.append(StaticScorer(f"evaluation {number}", evaluation_of(one, game), jobs=jobs))
+    return scorers
 
 
 def _player_scorer(game: Game, text: str, jobs: int, workers: Workers | None, kept: Path | None) -> Scorer:

@@ -11,7 +11,8 @@ from attrs import evolve
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import log_correctness
 from glem.core.game.game import load_game
-from glem.core.grading.collection import CollectionGrading, grade_collection
+from glem.core.grading import collection
+from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.comparison import Comparison
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorer import Scorer
@@ -46,7 +47,7 @@ def file(games: Positions, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def found(file: Path) -> CollectionGrading:
     odds = StaticScorer("odds", mobility_evaluation(LEARNING, logistic=True))
-    return grade_collection(OTHELLO, [file], [MOBILITY, odds], settings=QUICK)
+    return collection.grade(OTHELLO, [file], MOBILITY, odds, settings=QUICK)
 
 
 def test_one_position_of_each_game_is_graded(found: CollectionGrading, games: Positions) -> None:
@@ -75,7 +76,7 @@ def test_log_odds_grade_as_the_values_that_they_are_proportional_to(found: Colle
 def test_all_positions_are_graded_by_game(games: Positions, file: Path) -> None:
     """Against the arrays themselves, without selection and files."""
     rule = SelectionRule("all", skip_moves=0, skip_end=0.0)
-    found = grade_collection(OTHELLO, [file], [MOBILITY], rule=rule, settings=QUICK, scales=[5.0], drawishness=[0.1])
+    found = collection.grade(OTHELLO, [file], MOBILITY, select=rule, settings=QUICK, scales=[5.0], drawishness=[0.1])
     value = mobility_evaluation(LEARNING).predict(games.positions)
     logs = log_correctness(value, np.sign(games.label), 5.0, 0.1)
     grade = found.grading.evaluations[0].as_given
@@ -88,7 +89,7 @@ def test_two_files_hold_different_games(games: Positions, tmp_path: Path, found:
     first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
     write_positions(first, games.select(games.record < 150))
     write_positions(second, games.select(games.record >= 150))
-    parts = grade_collection(OTHELLO, [first, second], [MOBILITY], settings=QUICK)
+    parts = collection.grade(OTHELLO, [first, second], MOBILITY, settings=QUICK)
     assert parts.counts == found.counts
     assert parts.grading.evaluations[0].grade == found.grading.evaluations[0].grade
 
@@ -100,7 +101,7 @@ def test_a_search_grades_the_same_positions(mobility: str, games: Positions, tmp
     assert isinstance(scorers[0], StaticScorer)
     assert isinstance(scorers[1], SearchScorer)
     rule = SelectionRule("every", step=10)
-    once, again = (grade_collection(OTHELLO, [path], scorers, rule=rule, settings=QUICK) for _ in range(2))
+    once, again = (collection.grade(OTHELLO, [path], *scorers, select=rule, settings=QUICK) for _ in range(2))
     static, searched = once.grading.evaluations
     assert static.grade.positions == searched.grade.positions > 100
     assert static.grade.grade != searched.grade.grade
@@ -111,7 +112,7 @@ def test_labels_of_other_kinds_are_remarked(games: Positions, tmp_path: Path) ->
     path = tmp_path / "scores.parquet"
     some = games.select(slice(0, 600))
     write_positions(path, Positions.from_positions(OTHELLO, some.positions, some.label))
-    found = grade_collection(OTHELLO, [path], [MOBILITY], settings=QUICK)
+    found = collection.grade(OTHELLO, [path], MOBILITY, settings=QUICK)
     assert found.grading.evaluations[0].grade.games == 600
     assert "kind score" in found.remarks[0]
     assert "of unknown ply" in found.remarks[1]
@@ -123,14 +124,14 @@ def test_what_cannot_be_graded_is_told(games: Positions, file: Path, tmp_path: P
     write_positions(merged, games.merge_duplicates())
     refused: list[tuple[Path, list[Scorer], dict[str, Any], str]] = [
         (empty, [MOBILITY], {}, "hold no finished game"),
-        (merged, [MOBILITY], {"rule": SelectionRule("all", 0, 0.0)}, "without --merge"),
-        (file, [MOBILITY], {"rule": SelectionRule(skip_moves=40)}, "too short"),
+        (merged, [MOBILITY], {"select": SelectionRule("all", 0, 0.0)}, "without --merge"),
+        (file, [MOBILITY], {"select": SelectionRule(skip_moves=40)}, "too short"),
         (file, [MOBILITY, MOBILITY], {}, "names of their own"),
         (file, [MOBILITY], {"scales": [1.0, 2.0]}, "2 values of scale"),
     ]
     for path, scorers, options, text in refused:
         with pytest.raises(BadInputError, match=text):
-            grade_collection(OTHELLO, [path], scorers, **options)
+            collection.grade(OTHELLO, [path], *scorers, **options)
 
 
 def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
@@ -138,8 +139,8 @@ def test_games_in_text_files_of_any_game(tmp_path: Path) -> None:
     game = load_game("connect_four")
     path = tmp_path / "random.games"
     write_random_games(game, path, 40)
-    found = grade_collection(
-        game, [path], [scorer_of(game, "default")], rule=SelectionRule(skip_moves=2), settings=QUICK
+    found = collection.grade(
+        game, [path], scorer_of(game, "default"), select=SelectionRule(skip_moves=2), settings=QUICK
     )
     assert found.grading.evaluations[0].grade.games > 30
     assert "margin" not in found.grading.groups

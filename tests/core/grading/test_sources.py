@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from glem.core.errors import BadInputError
 from glem.core.game.game import load_game
-from glem.core.grading.collection import CollectionGrading, grade_collection
+from glem.core.grading import collection
+from glem.core.grading.collection import CollectionGrading
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.scorers import scorer_of
 from glem.core.positions.files import write_positions
@@ -76,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def grade(folder: Path) -> Grade:
     def grade(*texts: str, files: tuple[str, ...] = ("one.games",)) -> CollectionGrading:
         scorers = [scorer_of(GAME, text.replace("FOLDER", str(folder))) for text in texts]
-        return grade_collection(GAME, [folder / file for file in files], scorers, rule=RULE, settings=QUICK, jobs=2)
+        return collection.grade(GAME, [folder / file for file in files], *scorers, select=RULE, settings=QUICK, jobs=2)
 
     return grade
 

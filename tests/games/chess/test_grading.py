@@ -8,7 +8,8 @@ import pytest
 
 from glem.core.errors import GlemWarning
 from glem.core.game.game import load_game
-from glem.core.grading.collection import FEATURES, FIT, grade_collection
+from glem.core.grading import collection
+from glem.core.grading.collection import FEATURES, FIT
 from glem.core.grading.correctness import GradingSettings
 from glem.core.grading.scorers.comments import CommentScorer
 from tests.core.cli.terminal import Terminal
@@ -88,10 +89,11 @@ def test_engine_games_grade_as_in_the_notes(shared: Path) -> None:
     game = load_game("chess")
     files = [shared / "chess" / "engines" / "tcec-seasons-20-23.pgn.xz"]
     scorer = CommentScorer("comments")
-    found = grade_collection(
+    found = collection.grade(
         game,
         files,
-        [scorer, CommentScorer("featured")],
+        scorer,
+        CommentScorer("featured"),
         drawishness=[FIT, FEATURES],
         settings=GradingSettings(resamples=1000),
         skip_bad=True,
@@ -121,9 +123,7 @@ def test_scores_from_whites_side_are_read_so_in_every_event(shared: Path) -> Non
     """Spectators vote against a program at depth 1: they write 0.16 all along, and signs alternate."""
     scorer = CommentScorer("comments")
     files = [shared / "chess" / "engines" / "tcec-seasons-15-19.pgn.xz"]
-    found = grade_collection(
-        load_game("chess"), files, [scorer], settings=GradingSettings(resamples=100), skip_bad=True
-    )
+    found = collection.grade(load_game("chess"), files, scorer, settings=GradingSettings(resamples=100), skip_bad=True)
     assert {one.side for one in scorer.conventions if one.kind == "wv"} == {"first"}
     [chat] = [one for one in scorer.conventions if one.event == "TCEC Season 19 - Chat vs Stockfish Depth 1"]
     assert chat.previous < -0.5
