@@ -391,7 +391,6 @@ workers = group(
 )
 
 
-configurations = file("--configurations", "Use mined configurations (.npz) too.", metavar="FILE")
 prior = option(
     "--prior",
     metavar="EVALUATION",
