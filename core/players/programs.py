@@ -22,7 +22,6 @@ import time
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -201,15 +200,8 @@ def program_command(text: str) -> list[str]:
 
 def program_digest(command: Sequence[str]) -> str:
     """Digest of a program's file; "" where it may be executed but not read."""
-    program = Path(command[0]).resolve()
-    found = program.stat()
-    return _file_digest(str(program), found.st_mtime_ns, found.st_size)
-
-
-@lru_cache(64)
-def _file_digest(path: str, _modified: int, _size: int) -> str:
     try:
-        return file_digest(path)
+        return file_digest(Path(command[0]).resolve())
     except PermissionError:
         # What may be executed need not be readable.
         return ""
