@@ -59,9 +59,9 @@ class GtpPlayer(LinePlayer):
         if self._command("known_command set_game", seconds)[1].lower() == "true":
             self._must(f"set_game {self._game.title}", seconds)
 
-    def _command(self, text: str, seconds: float) -> tuple[bool, str]:
-        """Whether the program obeyed a command, and its answer."""
-        deadline = self._program.ask(text, seconds=seconds)
+    def _command(self, text: str, seconds: float, deadline: float | None = None) -> tuple[bool, str]:
+        """Whether the program obeyed a command, and its answer; times are those of :meth:`LineProgram.ask`."""
+        deadline = self._program.ask(text, seconds=seconds, deadline=deadline)
         while not (line := self._program.next_line(deadline)):
             continue
         if line[0] not in "=?":
@@ -71,8 +71,8 @@ class GtpPlayer(LinePlayer):
             answer.append(further)
         return line[0] == "=", "\n".join(answer)
 
-    def _must(self, text: str, seconds: float) -> str:
-        is_done, answer = self._command(text, seconds)
+    def _must(self, text: str, seconds: float, deadline: float | None = None) -> str:
+        is_done, answer = self._command(text, seconds, deadline)
         if not is_done:
             raise self._program.failure(f"refuses {text!r}: {answer}")
         return answer
@@ -84,20 +84,20 @@ class GtpPlayer(LinePlayer):
             raise PlayerFailureError(f"{self.name}: GTP cannot tell a program that a game begins elsewhere", 1)
         deadline = time.monotonic() + seconds
         if self._told is None or list(moves[: len(self._told)]) != self._told:
-            self._begin(deadline)
+            self._begin(seconds, deadline)
         assert self._told is not None
         for ply in range(len(self._told), len(moves)):
             move = moves[ply]
             told = f"play {_COLORS[ply % 2]}"
             if move == self._game.pass_move:
                 # Some programs know no passes: the color of the next command says it all.
-                self._command(f"{told} {_PASSING}", deadline - time.monotonic())
+                self._command(f"{told} {_PASSING}", seconds, deadline)
             else:
-                self._must(f"{told} {self._game.format_move(move)}", deadline - time.monotonic())
+                self._must(f"{told} {self._game.format_move(move)}", seconds, deadline)
         color = _COLORS[len(moves) % 2]
         if clock is not None:
-            self._command(f"time_left {color} {_whole_seconds(clock.remaining)} 0", deadline - time.monotonic())
-        text = self._must(f"genmove {color}", deadline - time.monotonic())
+            self._command(f"time_left {color} {_whole_seconds(clock.remaining)} 0", seconds, deadline)
+        text = self._must(f"genmove {color}", seconds, deadline)
         if text.lower() == "resign":
             self._told = None
             raise PlayerFailureError(f"{self.name} resigned", 0)
@@ -107,7 +107,7 @@ class GtpPlayer(LinePlayer):
         # The program has played it.
         self._told = [*moves, move]
 
-    def _begin(self, deadline: float) -> None:
+    def _begin(self, seconds: float, deadline: float) -> None:
         """Begin a game; what a program need not know it may refuse."""
         layout, limits = self._game.layout, self._limits
         commands = []
@@ -118,8 +118,8 @@ class GtpPlayer(LinePlayer):
         elif limits.seconds is not None:
             commands.append(f"time_settings 0 {_whole_seconds(limits.seconds)} 1")
         for command in commands:
-            self._command(command, deadline - time.monotonic())
-        self._must("clear_board", deadline - time.monotonic())
+            self._command(command, seconds, deadline)
+        self._must("clear_board", seconds, deadline)
         self._told = []
 
 

@@ -339,11 +339,14 @@ class LineProgram:
             self._lines = [line.decode("utf-8", "replace").strip() for line in reversed(lines)]
         return self._lines.pop()
 
-    def ask(self, *lines: str, seconds: float) -> float:
-        """Send lines, the last of which waits for an answer; gives the deadline for :meth:`next_line`."""
+    def ask(self, *lines: str, seconds: float, deadline: float | None = None) -> float:
+        """Send lines, the last of which waits for an answer; gives the deadline for :meth:`next_line`.
+
+        The seconds are those that an error names; where some have passed already, the deadline says so.
+        """
         self._received, self._seconds = 0, seconds
         self.tell(*lines)
-        return time.monotonic() + seconds
+        return time.monotonic() + seconds if deadline is None else deadline
 
     def failure(self, text: str, *, timed_out: bool = False) -> ProgramFailureError:
         """Kill it, and give the error that says why."""
