@@ -85,7 +85,7 @@ RENAMED_COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
 """First words of command lines that were, and those that do the same now; the old work for one version."""
 
 _SCRIPTS = {"power", "players", "strength", "discriminants"}
-"""What `glem experiment` had, and what are scripts of docs/experiments now; the error goes in the next version."""
+"""Experiments that are scripts of docs/experiments now; the error that says so goes in the next version."""
 
 _ALSO = "See also: "
 

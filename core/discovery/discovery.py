@@ -42,7 +42,7 @@ PATTERNS = "patterns"
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
-"""Share of the games learned from that tell when to stop a fit."""
+"""Share of the training games that decide when a fit stops."""
 
 
 @define(frozen=True)

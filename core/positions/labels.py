@@ -149,7 +149,7 @@ class LabelCounts:
 
 
 class KnownScores(NamedTuple):
-    """What G games with P positions tell of their scores, as kernels read it.
+    """The known scores of G games with P positions, as kernels read them.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class KnownScores(NamedTuple):
 
     @classmethod
     def of(cls, game: Game, records: GameRecords, played: Replay) -> KnownScores:
-        """Gather what records and their replay tell."""
+        """Gather the scores of records and their replay."""
         return cls(
             played.offsets,
             played.side,

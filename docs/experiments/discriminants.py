@@ -1,8 +1,8 @@
 """Logistic regression, Fisher's and the quadratic discriminant beside each other (Buro 1995, section 4).
 
-All three are fitted to who won. Held-out games tell by the log loss which knows more, and whether a value means the
-same in every phase. Then the pairings of the paper's table 1 are played, full width, from near-even openings. What the
-folder holds already is neither fitted nor played again.
+All three are fitted to who won. The log loss on held-out games shows which predicts better, and a regression whether a
+value means the same in every phase. Then the pairings of the paper's table 1 are played, full width, from near-even
+openings. What the folder holds already is neither fitted nor played again.
 """
 
 import argparse
@@ -31,7 +31,7 @@ PAIRINGS = (
 """Players, their minutes for a game, and the first one's percentage in 200 games (Buro 1995, table 1)."""
 
 FEWEST = 200
-"""Held-out positions of a phase below which nothing is said of it."""
+"""Held-out positions that a phase needs for a regression of its own."""
 
 
 class LogLoss(Measure):
@@ -120,7 +120,7 @@ def main(arguments=None):
     parser.add_argument("folder", type=Path, help="for evaluations, positions, openings and games")
     parser.add_argument("--patterns", help="whose contents become terms by tables of other games")
     parser.add_argument("--baseline", help="of the linear features only those of this baseline")
-    parser.add_argument("--plies", help="first and last ply, such as 7-60: positions that many games share tell little")
+    parser.add_argument("--plies", help="first and last ply, such as 7-60: early positions carry little information")
     parser.add_argument("--held-out", type=float, default=0.2)
     parser.add_argument("--opening-count", type=int, default=100, help="openings, played twice; 0 plays none")
     parser.add_argument("--opening-plies", type=int, default=10)

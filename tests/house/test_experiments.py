@@ -72,7 +72,7 @@ def test_grades_after_searches(script: Script, games: Path, tmp_path: Path) -> N
     assert lines[0][:4] == ["60", "of", "481", "positions,"]
     rows = [line for line in lines if line[:1] in (["default"], ["material"])]
     assert [row[1] for row in rows[:4]] == ["static", "nodes=8", "nodes=16", "nodes=32"]
-    assert [row[-2:] for row in rows[8:]] and all(row[-3:][1] == "of" and row[-1] == "3" for row in rows[8:])
+    assert [row[-2:] for row in rows[8:]] == [["of", "3"]] * 2
     assert (tmp_path / "power.svg").exists()
 
 

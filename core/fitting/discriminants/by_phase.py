@@ -47,7 +47,6 @@ METHODS: Mapping[str, Callable[[Sample], LinearModel | QuadraticModel]] = {
 }
 """What fits a phase, by the name of the fitter."""
 
-
 TABLE_SHARE = 0.5
 """Share of the games that tables are estimated on; the discriminants are fitted to the others."""
 
