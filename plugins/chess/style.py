@@ -161,9 +161,14 @@ def _features() -> tuple[AtomicFeature, ...]:
             for (left, low, right, high), board in zip(_COMPLEX_SQUARES, _COMPLEX_BOARDS, strict=True)
         ),
         *(
-            (f"pawns_{one}_{other}", 1, f"1 with pawns on {one} and {other}.", "pawn_pairs", _text_of(pair))
-            for pair in PAIRS
-            for one, other in [[SQUARE_NAMES[square] for square in pair]]
+            (
+                f"pawns_{SQUARE_NAMES[one]}_{SQUARE_NAMES[other]}",
+                1,
+                f"1 with pawns on {SQUARE_NAMES[one]} and {SQUARE_NAMES[other]}.",
+                "pawn_pairs",
+                _text_of((one, other)),
+            )
+            for one, other in PAIRS
         ),
         *((name, 1, text, "formations", example) for name, text, example in _FORMATIONS),
     ]
