@@ -1,8 +1,8 @@
 """The main job: from scored positions to mined configurations and fitted evaluations, with all that a report needs.
 
-Three stages, each of which keeps its finished parts in the run folder: mining on a sample of the training games, a fit
-of the mined configurations alone, and a fit of patterns. After a kill the same call continues from these parts, and
-ends with the same files as one that was never interrupted.
+Stages, each of which keeps its finished parts in the run folder: mining on a sample of the training games, a fit of the
+mined configurations alone, a fit of patterns, and patterns by machine, which are fitted to what these leave. After a
+kill the same call continues from these parts, and ends with the same files as one that was never interrupted.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import asdict, define
+from attrs import asdict, define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
@@ -20,8 +20,10 @@ from glem.core.configurations.configurations import symmetry_classes
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.candidates import Candidates, draw_sample, find_candidates
+from glem.core.discovery.pattern_design import DesignPlan, design_patterns
 from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError, __version__
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
@@ -38,11 +40,16 @@ from glem.core.tasks.run_folder import remove_work, run_folder
 
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
+EXTENDED = "extended"
+"""The patterns, and those that were designed for what they leave."""
 
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the training games that decide when a fit stops."""
+_ADDED_INSTANCES = 12
+_ADDED_L2 = 8.0
+"""By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
 
 
 @define(frozen=True)
@@ -57,6 +64,9 @@ class Assessment:
         float64 [K]: their weights, with which every mean is taken.
     errors
         Model name to float64 [K + 1]: error by phase, the last over all.
+    added, added_errors
+        float64 [K + 1]: error of the extended patterns less that of the patterns, and its standard error by game; nan
+        without them.
     baselines
         Names of the models that are there to be beaten.
     calibrations
@@ -66,6 +76,8 @@ class Assessment:
     counts: NDArray[np.int64]
     weights: NDArray[np.float64]
     errors: Mapping[str, NDArray[np.float64]]
+    added: NDArray[np.float64]
+    added_errors: NDArray[np.float64]
     baselines: tuple[str, ...]
     calibrations: Mapping[str, CalibrationBins]
 
@@ -89,7 +101,8 @@ class Discovery:
     correlations
         float32 [C]: correlation of each with the label in the sample.
     trainings
-        Model name to its training: configurations alone, where there are some, and patterns.
+        Model name to its training: configurations alone, where there are some, patterns, and these with others beside
+        them that were designed for what they leave, where there are some.
     assessment
         Errors on held-out games.
     """
@@ -115,7 +128,7 @@ class Discovery:
         )
 
 
-RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz")
+RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz", f"{EXTENDED}.npz")
 """Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
@@ -171,13 +184,29 @@ class _Run:
             remove_work(self.work)
             raise
 
-    def fitted(self, name: str, terms: Terms, provenance: Mapping[str, str]) -> Training:
-        positions = self.training_set
+    def extension(self, sample: Positions, prior: LinearEvaluation) -> PatternSet | None:
+        """Design patterns for what an evaluation leaves; None where nothing helps."""
+        plan = DesignPlan(instances=_ADDED_INSTANCES)
+        try:
+            found = design_patterns(sample, self.learning, plan, prior=prior, jobs=self.jobs, progress=self.progress)
+        except BadInputError:
+            # Too few positions, or nothing left: neither keeps the other models from being of use.
+            return None
+        features = self.learning.features
+        members = [[features[place].name for place in pattern.features] for pattern in found]
+        names = {" and ".join(each) if len(each) > 1 else f"{each[0]} by value": each for each in members}
+        return PatternSet.from_names(features, names) if names else None
+
+    def fitted(
+        self, name: str, terms: Terms, provenance: Mapping[str, str], prior: LinearEvaluation | None = None
+    ) -> Training:
+        positions, settings = self.training_set, self.plan.fit
         return train(
             positions,
             self.learning,
             terms,
-            self.plan.fit,
+            settings if prior is None else evolve(settings, l2=_ADDED_L2 * settings.l2),
+            prior=prior,
             held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
             work=self.work / f"fit-{name}",
             by_phase=_is_large(terms, self.learning, positions),
@@ -212,13 +241,20 @@ class _Run:
         for name, training in trainings.items():
             predictions[name] = training.evaluation.predict(held_out.positions, jobs=self.jobs, progress=self.progress)
         count, label, weight = len(learning.phases), held_out.label, held_out.weight
+        game = np.unique(held_out.game_key, return_inverse=True)[1]
+        # Differences are to the first.
+        names = sorted(predictions, key=lambda name: name != PATTERNS)
+        judged = (Judged(predictions[name], label, weight, game) for name in names)
+        numbers = measured(RootMeanSquareError(), *judged, group=phases, groups=count)
+        errors = dict(zip(names, numbers.value, strict=True))
+        nothing = np.full(count + 1, np.nan)
+        place = names.index(EXTENDED) if EXTENDED in trainings else None
         return Assessment(
             counts=np.bincount(phases, minlength=count),
             weights=np.bincount(phases, weight, count).astype(np.float64),
-            errors={
-                name: measured(RootMeanSquareError(), Judged(found, label, weight), phases, count).value[0]
-                for name, found in predictions.items()
-            },
+            errors={name: errors[name] for name in predictions},
+            added=nothing if place is None else numbers.difference[place],
+            added_errors=nothing if place is None else numbers.difference_error[place],
             baselines=tuple(baselines),
             calibrations={name: calibration_bins(predictions[name], label, weight) for name in trainings},
         )
@@ -249,8 +285,8 @@ def discover(
     learning
         Features, phases and patterns of their game.
     folder
-        Where ``mined.npz`` and the evaluations ``configurations.npz`` and ``patterns.npz`` go, and the report. Made if
-        absent. Without configurations neither file of theirs is there. Unfinished work lies in its folder ``work``.
+        Where ``mined.npz`` and the evaluations ``configurations.npz``, ``patterns.npz`` and ``extended.npz`` go, and
+        the report. Made if absent. What was not found has no file. Unfinished work lies in its folder ``work``.
     plan
         What to do; defaults if None.
     seed
@@ -293,6 +329,11 @@ def discover(
         if pattern_set is not None:
             models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
         trainings = {name: run.fitted(name, terms, provenance or {}) for name, terms in models.items()}
+        if pattern_set is not None:
+            prior = trainings[PATTERNS].evaluation
+            extension = run.extension(sample, prior)
+            if extension is not None:
+                trainings[EXTENDED] = run.fitted(EXTENDED, Terms(extension), provenance or {}, prior)
         assessment = run.assessed(held_out, trainings)
         correlations = np.zeros(len(configurations))
         if len(configurations):
@@ -301,9 +342,10 @@ def discover(
             correlations = np.nan_to_num(statistics.correlations())
             configurations.save(folder / "mined.npz", learning.features)
         else:
+            (folder / "mined.npz").unlink(missing_ok=True)
+        for name in {CONFIGURATIONS, PATTERNS, EXTENDED} - set(trainings):
             # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
-            for name in ("mined.npz", f"{CONFIGURATIONS}.npz"):
-                (folder / name).unlink(missing_ok=True)
+            (folder / f"{name}.npz").unlink(missing_ok=True)
         for name, training in trainings.items():
             training.evaluation.save(folder / f"{name}.npz")
         yield Discovery(

@@ -6,11 +6,16 @@ variance its joint values explain beyond what its subsets do. A pattern's streng
 the strongest sets patterns grow feature by feature; all of them are fitted to what is left of the labels, and the one
 that explains most of it on held-out games, for each of its symmetric instances (these are what a search pays for),
 enters. Then all patterns so far are fitted together, and the next one is looked for in what they leave.
+
+Patterns can also be added to an evaluation. Sets of cells are what people see on a board and have made patterns of;
+what a game counts, such as moves or stable discs, they let enter linearly. So these are proposed there, alone and in
+pairs: a table of two counts says what a sum of them cannot.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +27,7 @@ from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining import label_statistics, mine
 from glem.core.discovery.candidates import cell_features
 from glem.core.errors import BadInputError, check_arguments
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -37,10 +43,14 @@ Floats = NDArray[np.float64]
 _HELD_OUT = 0.4
 _L2 = 25.0
 _ITERATIONS = 15
+_ADDED_L2 = 200.0
+"""The same where patterns are added to an evaluation: their effects are small."""
 _STEPS = 6
+_TRIED_AT_ONCE = 16
 _SMALLEST = 4
 _MOST_FEATURES = 256
 """The strengths of triples take 8 bytes for each three features."""
+_MOST_COUNTS = 64
 _MOST_MINED = 20_000_000
 
 
@@ -166,13 +176,14 @@ def design_patterns(
     learning: Learning,
     plan: DesignPlan | None = None,
     *,
+    prior: LinearEvaluation | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> list[DesignedPattern]:
     """Find patterns for a game's evaluation, the most useful first.
 
-    The game's linear features are fitted first, and labels count in standard deviations of their phase: patterns are
-    looked for in what is left.
+    The game's linear features are fitted first, or the prior is taken off; labels count in standard deviations of their
+    phase. Patterns are looked for in what is left.
 
     Parameters
     ----------
@@ -184,6 +195,9 @@ def design_patterns(
         does.
     plan
         How to look; :class:`DesignPlan` by default.
+    prior
+        Evaluation that the patterns are to be added to. Then they are made of one or two features that lie on no board
+        cell, and there may be none that explain anything.
     jobs
         Threads; they change no result.
     progress
@@ -192,58 +206,58 @@ def design_patterns(
     Raises
     ------
     BadInputError
-        Too few positions, all labels equal, too many features, or no pattern explains anything.
+        Too few positions, all labels equal, too many features, or without a prior no pattern explains anything.
     """
     chosen = plan if plan is not None else DesignPlan()
     features = learning.features
-    cells = cell_features(learning).tolist()
-    if len(cells) > _MOST_FEATURES:
-        raise BadInputError(f"patterns can be made of {_MOST_FEATURES} features at most, {len(cells)} are too many")
     held_out = sample.held_out_mask(_HELD_OUT)
     if not (held_out.sum() >= 100 and (~held_out).sum() >= 1000):
         raise BadInputError(f"too few positions to find patterns: {len(sample):,}, some 100,000 are wanted")
-    left = _unexplained(sample, learning, (), held_out, jobs)
+    left = _unexplained(sample, learning, (), held_out, prior, jobs)
     variance = before = float(np.mean(left[held_out] ** 2))
     if not variance > 0:
         raise BadInputError("nothing is left of the labels: all are equal, or linear features explain them")
     values = features.values(sample.positions)
-    own = np.asfortranarray(values[~held_out][:, cells])
-    minimum = chosen.minimum_matches or max(100, len(sample) // 2000)
-    mining = mine(own, minimum_matches=minimum, maximum_size=3, limit=_MOST_MINED, jobs=jobs, progress=progress)
-    if len(mining) >= _MOST_MINED:
-        raise BadInputError(
-            f"{_MOST_MINED:,} configurations or more match {counted(minimum, 'position')}: ask for more matches"
-        )
-    mined = mining.flatten()
-    symmetries = _symmetries_of(features, cells)
+    if prior is None:
+        propose = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
+    else:
+        propose = _counts_and_pairs(learning, prior)
     found: list[DesignedPattern] = []
+    worth: dict[tuple[int, ...], float] = {}
     used = 0
     fitted = np.flatnonzero(~held_out)
     with progress("Designing patterns", chosen.instances) as task, ThreadPoolExecutor(jobs) as pool:
         while used < chosen.instances:
-            measured = strengths(mined, own, left[~held_out], symmetries, jobs)
 
             def gain_of(members: tuple[int, ...], left: Floats = left, before: float = before) -> float:
                 predicted = _fitted(features, members, values, left, fitted)
                 return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / before
 
-            proposed = _proposals(measured, features, cells, symmetries, chosen)
+            proposed = propose(left)
             counts = {members: len(images_of(features, members)) for members in proposed}
             known = [pattern.features for pattern in found]
             trials = [
                 members for members in proposed if used + counts[members] <= chosen.instances and members not in known
             ]
-            gains = dict(zip(trials, pool.map(gain_of, trials), strict=True))
-            best = max(trials, key=lambda members: gains[members] / counts[members], default=None)
-            if best is None or gains[best] <= 0:
+            # What a set explains falls as others enter: the gain when it was last tried says whether to try it again.
+            trials.sort(key=lambda members: -worth.get(members, math.inf))
+            best = None
+            for start in range(0, len(trials), _TRIED_AT_ONCE):
+                batch = trials[start : start + _TRIED_AT_ONCE]
+                if best is not None and worth[best] >= worth.get(batch[0], math.inf):
+                    break
+                for members, gain in zip(batch, pool.map(gain_of, batch), strict=True):
+                    worth[members] = gain / counts[members]
+                    best = members if best is None or worth[members] > worth[best] else best
+            if best is None or worth[best] <= 0:
                 break
-            left = _unexplained(sample, learning, (*known, best), held_out, jobs)
+            left = _unexplained(sample, learning, (*known, best), held_out, prior, jobs)
             after = float(np.mean(left[held_out] ** 2))
             found.append(DesignedPattern(best, counts[best], 1 - after / before, after / variance))
             before = after
             used += counts[best]
             task.advance(counts[best])
-    if not found:
+    if not found and prior is None:
         raise BadInputError(
             f"no pattern with at most {chosen.instances} symmetric instances explains the labels of held-out games: "
             "more positions, more instances or a smaller minimal match count may help"
@@ -256,23 +270,72 @@ def _unexplained(
     learning: Learning,
     chosen: Iterable[tuple[int, ...]],
     held_out: NDArray[np.bool_],
+    prior: LinearEvaluation | None,
     jobs: int,
 ) -> Floats:
-    """Take from the labels what linear features and patterns explain together, in standard deviations of each phase."""
+    """Take from the labels what prior or linear features and patterns explain, in standard deviations of each phase."""
     names = [[learning.features[member].name for member in members] for members in chosen]
     patterns = PatternSet.from_names(learning.features, {str(number): each for number, each in enumerate(names)})
     left = sample.label.astype(np.float64)
     phase = learning.phases.of(sample.positions)
     deviations = {number: left[phase == number].std() or 1.0 for number in np.unique(phase)}
-    if names or learning.linear:
-        terms = Terms(patterns=patterns if names else None, linear=learning.linear)
-        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), l2=_L2, smoothing=0.25)
-        fitted = train(sample.select(~held_out), learning, terms, settings, jobs=jobs)
-        left -= fitted.evaluation.predict(sample.positions, jobs=jobs)
+    terms = Terms(patterns=patterns if names else None, linear=learning.linear if prior is None else ())
+    fitted = prior
+    if names or terms.linear:
+        l2 = _L2 if prior is None else _ADDED_L2
+        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), l2=l2, smoothing=0.25)
+        fitted = train(sample.select(~held_out), learning, terms, settings, prior=prior, jobs=jobs).evaluation
+    if fitted is not None:
+        left -= fitted.predict(sample.positions, jobs=jobs)
     for number, deviation in deviations.items():
         rows = phase == number
         left[rows] = (left[rows] - left[rows].mean()) / deviation
     return left
+
+
+def _sets_of_cells(
+    learning: Learning,
+    plan: DesignPlan,
+    values: NDArray[np.int16],
+    fitted: NDArray[np.bool_],
+    jobs: int,
+    progress: Progress,
+) -> Callable[[Floats], list[tuple[int, ...]]]:
+    """Mine some of the positions, for what proposes sets of cells that say most of what is left of the labels."""
+    features = learning.features
+    cells = cell_features(learning).tolist()
+    if len(cells) > _MOST_FEATURES:
+        raise BadInputError(f"patterns can be made of {_MOST_FEATURES} features at most, {len(cells)} are too many")
+    own = np.asfortranarray(values[fitted][:, cells])
+    minimum = plan.minimum_matches or max(100, len(values) // 2000)
+    mining = mine(own, minimum_matches=minimum, maximum_size=3, limit=_MOST_MINED, jobs=jobs, progress=progress)
+    if len(mining) >= _MOST_MINED:
+        raise BadInputError(
+            f"{_MOST_MINED:,} configurations or more match {counted(minimum, 'position')}: ask for more matches"
+        )
+    mined, symmetries = mining.flatten(), _symmetries_of(features, cells)
+    return lambda left: _proposals(
+        strengths(mined, own, left[fitted], symmetries, jobs), features, cells, symmetries, plan
+    )
+
+
+def _counts_and_pairs(learning: Learning, prior: LinearEvaluation) -> Callable[[Floats], list[tuple[int, ...]]]:
+    """Propose features that lie on no board cell, and all pairs of them with a dense table, one of each set of images.
+
+    Those that are patterns of the prior are left out.
+    """
+    features = learning.features
+    # What enters linearly is computed anyway, and comes first where there are too many.
+    counts = [place for place, feature in enumerate(features.features) if feature.cell is None]
+    counts.sort(key=lambda place: features[place].name not in learning.linear)
+    counts = sorted(counts[:_MOST_COUNTS])
+    found: dict[tuple[int, ...], None] = {}
+    for members in (*combinations(counts, 1), *combinations(counts, 2)):
+        if math.prod(features[member].cardinality for member in members) <= MAX_TABLE_SIZE:
+            found[min(tuple(sorted(image)) for image in images_of(features, members))] = None
+    own = () if prior.patterns is None else prior.patterns.patterns
+    proposed = [members for members in found if not any(set(members) == set(each.features) for each in own)]
+    return lambda _left: proposed
 
 
 def _symmetries_of(features: AtomicFeatures, cells: list[int]) -> NDArray[np.intp]:
@@ -343,7 +406,8 @@ def _fitted(
     fitted, residual = np.ascontiguousarray(indices[:, rows]), labels[rows]
     matches = np.bincount(fitted.ravel(), minlength=patterns.weight_count) + _L2
     weights = np.zeros(patterns.weight_count)
-    for _ in range(_STEPS):
+    # Contents of one instance exclude each other: the first step ends at the least squares.
+    for _ in range(_STEPS if len(indices) > 1 else 1):
         gradient = -_L2 * weights
         _add_gradients(fitted, residual, gradient)
         direction = gradient / matches

@@ -213,8 +213,10 @@ def train(
     held_out
         bool [N]: positions for early stopping, not fitted.
     prior
-        Evaluation of the same terms (:meth:`Terms.of`), phases and link. What is fitted, smoothed and penalized is what
-        is added to its weights; a phase that cannot be fitted keeps them.
+        Evaluation of the same phases and link. What is fitted, smoothed and penalized is what is added to its weights.
+        Terms are the prior's own (:meth:`Terms.of`), or others, which are fitted to what the prior leaves and stand
+        beside its own; of those that are not named the weights stay as they are. A phase that cannot be fitted keeps
+        the prior.
     work
         Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
     by_phase
@@ -291,7 +293,8 @@ def train(
     phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
     linear_phases: tuple[int, ...] = ()
     if prior is not None:
-        weights = _added(prior, weights, phase_weights)
+        weights = _added(prior, terms, weights, phase_weights)
+        terms = _united(terms, Terms.of(prior))
     else:
         weighted = attrs.evolve(positions, weight=fitted)
         weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
@@ -302,25 +305,45 @@ def train(
 
 def _check_prior(prior: LinearEvaluation, learning: Learning, terms: Terms, link: Link) -> None:
     own = Terms.of(prior)
+    counted, known = ((each.configurations, each.classes, each.most_specific) for each in (terms, own))
     if (
         (link, learning.phases.names) != (prior.link, prior.learning.phases.names)
-        or any(getattr(terms, name) is not getattr(own, name) for name in ("patterns", "configurations", "classes"))
-        or (terms.linear, terms.most_specific) != (own.linear, own.most_specific)
+        or (terms.linear and own.linear and terms.linear != own.linear)
+        or (counted[0] is not None and known[0] is not None and counted != known)
         or prior.network is not None
     ):
-        raise BadInputError("a prior is fitted with its own patterns, configurations, linear features, phases and link")
+        raise BadInputError(
+            "what is added to a prior has its phases and link, and its configurations and linear features where the "
+            "prior has any"
+        )
 
 
-def _added(prior: LinearEvaluation, weights: PhaseWeights, phase_weights: NDArray[np.float64]) -> PhaseWeights:
-    """Weights of a prior and what was fitted to be added to them; nothing where a phase has no positions."""
-    known = (phase_weights > 0)[:, None]
-    return attrs.evolve(
-        weights,
-        bias=prior.bias + weights.bias * known[:, 0],
-        patterns=prior.pattern_weights + weights.patterns * known,
-        configurations=prior.configuration_weights + weights.configurations * known,
-        linear=prior.linear_weights + weights.linear * known,
-    )
+def _united(terms: Terms, own: Terms) -> Terms:
+    """Terms of a prior, and behind its patterns and in place of what it lacks those that were fitted."""
+    counted = terms if terms.configurations is not None else own
+    patterns = terms.patterns if own.patterns is None else own.patterns
+    if patterns is not None and terms.patterns is not None and terms.patterns is not patterns:
+        patterns = PatternSet(patterns.features, (*patterns.patterns, *terms.patterns.patterns))
+    linear = terms.linear or own.linear
+    return Terms(patterns, counted.configurations, counted.classes, counted.most_specific, linear)
+
+
+def _added(prior: LinearEvaluation, terms: Terms, weights: PhaseWeights, sizes: NDArray[np.float64]) -> PhaseWeights:
+    """Weights of a prior and what was fitted to be added to them, nothing where a phase has no positions.
+
+    Match counts of terms that were not fitted are nan.
+    """
+    own, known = Terms.of(prior), (sizes > 0)[:, None]
+    counts = np.split(weights.match_counts, [weights.patterns.shape[1]], axis=1)
+    changed: dict[str, Any] = {"bias": prior.bias + weights.bias * known[:, 0]}
+    for number, kind in enumerate(("patterns", "configurations", "linear")):
+        old, new = getattr(prior, f"{kind.removesuffix('s')}_weights"), getattr(weights, kind) * known
+        # Otherwise the prior's stand first; of configurations and linear features one of the two has none.
+        is_same = getattr(terms, kind) == getattr(own, kind)
+        changed[kind] = old + new if is_same else np.concatenate([old, new], axis=1, dtype=np.float64)
+        if number < len(counts) and not is_same:
+            counts[number] = np.concatenate([np.full(old.shape, np.nan), counts[number]], axis=1)
+    return attrs.evolve(weights, match_counts=np.concatenate(counts, axis=1), **changed)
 
 
 def _with_linear_fallback(

@@ -41,7 +41,8 @@ class PhaseWeights:
     linear
         float64 [K, L], for the features' own values, not the scaled ones of the design.
     match_counts
-        float64 [K, Wp + C]: training positions of the phase itself in which each weight is active.
+        float64 [K, Wp + C]: training positions of the phase itself in which each weight is active; nan where a prior
+        has a weight that was not fitted.
     link
         Link function.
     results

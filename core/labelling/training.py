@@ -373,7 +373,7 @@ class _Training:
         evaluation.save(path)
         phases = self.learning.phases
         judged = Judged(evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label)
-        errors = measured(RootMeanSquareError(), judged, phases.of(unseen.positions), len(phases)).value[0]
+        errors = measured(RootMeanSquareError(), judged, group=phases.of(unseen.positions), groups=len(phases)).value[0]
         names = tuple(phases.names[phase] for phase in training.linear_phases)
         return evaluation, labels, tuple(map(float, errors)), names
 

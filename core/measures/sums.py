@@ -206,10 +206,10 @@ def _columns(weights: Floats, terms: Any) -> Floats:
 
 
 def measured(
-    measure: Measure, judged: Judged, group: NDArray[np.integer] | None = None, groups: int = 1, name: str = "measure"
+    measure: Measure, *judged: Judged, group: NDArray[np.integer] | None = None, groups: int = 1, name: str = "measure"
 ) -> Numbers:
-    """Measure one evaluation on positions that are all there, in groups [N] if they are given."""
-    own = np.zeros(len(judged), np.int64) if group is None else group
-    sums = Sums(name, [measure.begin(judged)])
-    sums.add([judged], Division.of(own, judged.game, groups))
+    """Measure evaluations on the same positions, which are all there, in groups [N] if they are given."""
+    own = np.zeros(len(judged[0]), np.int64) if group is None else group
+    sums = Sums(name, [measure.begin(each) for each in judged])
+    sums.add(judged, Division.of(own, judged[0].game, groups))
     return sums.numbers(groups)

@@ -145,6 +145,23 @@ class Item:
 
 
 @define(frozen=True)
+class Added:
+    """Patterns that were designed for what others leave, and what they add to these.
+
+    Parameters
+    ----------
+    items
+        The patterns, the most important ones first.
+    differences, errors
+        Error with them less that without, in each phase and over all, with standard errors; nan where unknown.
+    """
+
+    items: Sequence[Item]
+    differences: Sequence[float]
+    errors: Sequence[float]
+
+
+@define(frozen=True)
 class CellMap:
     """A number for every cell of the board, e.g. what a piece of one's own is worth there.
 
@@ -216,6 +233,8 @@ class DiscoveryReport:
         The most important ones first.
     unit
         Unit of labels and weights, for people.
+    added
+        What was designed for what the patterns leave.
     pattern_source
         Whose patterns these are, e.g. ``the set lines of the game``.
     how_to_read
@@ -244,6 +263,7 @@ class DiscoveryReport:
     configurations: Sequence[Item]
     patterns: Sequence[Item]
     unit: str
+    added: Added | None = None
     pattern_source: str = ""
     how_to_read: str | None = None
     cell_maps: Sequence[CellMap] = ()

@@ -8,14 +8,23 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glem.core.discovery.discovery import CONFIGURATIONS, PATTERNS, VALIDATION, Discovery
+from glem.core.discovery.discovery import CONFIGURATIONS, EXTENDED, PATTERNS, VALIDATION, Discovery
 from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
 from glem.core.fitting.minimizing.minimizer import FitResult
 from glem.core.positions.positions import Positions
-from glem.core.report.data import Calibration, CellMap, DiscoveryReport, Item, LearningCurve, PhaseErrors, to_json
+from glem.core.report.data import (
+    Added,
+    Calibration,
+    CellMap,
+    DiscoveryReport,
+    Item,
+    LearningCurve,
+    PhaseErrors,
+    to_json,
+)
 from glem.core.report.pages.discovery import render
 from glem.core.tasks.counts import counted
 
@@ -122,9 +131,9 @@ def _configuration_items(found: Discovery) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _pattern_items(found: Discovery) -> tuple[Item, ...]:
-    """For every pattern the entry that moves evaluations most, with what the whole pattern contributes."""
-    training = found.trainings.get(PATTERNS)
+def _pattern_items(found: Discovery, model: str, first: int = 0) -> tuple[Item, ...]:
+    """For every pattern from one on the entry that moves evaluations most, with what the whole pattern contributes."""
+    training = found.trainings.get(model)
     patterns = training.evaluation.patterns if training is not None else None
     if training is None or patterns is None:
         return ()
@@ -133,7 +142,7 @@ def _pattern_items(found: Discovery) -> tuple[Item, ...]:
     sizes = training.phase_weights
     influence = _influence(weights, matches, sizes)
     items = []
-    for place, pattern in enumerate(patterns.patterns):
+    for place, pattern in list(enumerate(patterns.patterns))[first:]:
         part = slice(int(patterns.weight_starts[place]), int(patterns.weight_starts[place + 1]))
         chosen = part.start + int(np.argmax(influence[part]))
         share = matches[:, part] / np.maximum(sizes, 1)[:, None]
@@ -149,6 +158,18 @@ def _pattern_items(found: Discovery) -> tuple[Item, ...]:
         name, columns = pattern.name.replace("_", " "), (weights[:, chosen], matches[:, chosen])
         items.append((-overall, _item("pattern", name, patterns.features, relations, *columns, note=note)))
     return tuple(item for _, item in sorted(items, key=lambda pair: pair[0]))
+
+
+def _added(found: Discovery) -> Added | None:
+    if EXTENDED not in found.trainings:
+        return None
+    given = found.trainings[PATTERNS].evaluation.patterns
+    assert given is not None
+    return Added(
+        _pattern_items(found, EXTENDED, len(given.patterns)),
+        found.assessment.added.tolist(),
+        found.assessment.added_errors.tolist(),
+    )
 
 
 def _influence(
@@ -272,7 +293,8 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
             for name, bins in assessment.calibrations.items()
         ],
         configurations=_configuration_items(found),
-        patterns=_pattern_items(found),
+        patterns=_pattern_items(found, PATTERNS),
+        added=_added(found),
         unit=unit,
         pattern_source=f"the set {given} of {learning.game.title}" if given in learning.pattern_sets else given,
         how_to_read=_HOW_TO_READ.format(
@@ -302,7 +324,9 @@ def _summary(found: Discovery) -> str:
     unit = f"{learning.label_unit} root mean square error"
     whose = {PATTERNS: f"patterns of {_pattern_name(found)}"}
     reached = " and ".join(
-        f"{whose.get(name, name)} reach {float(assessment.errors[name][-1]):.2f}" for name in trainings
+        f"{whose.get(name, name)} reach {float(assessment.errors[name][-1]):.2f}"
+        for name in trainings
+        if name != EXTENDED
     )
     claims = [f"{reached} {unit}"] if trainings else []
     if assessment.baselines:
@@ -322,11 +346,34 @@ def _summary(found: Discovery) -> str:
         )
     )
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
-    unlearned = "".join(f" {name}: {warning}." for name, training in trainings.items() for warning in training.warnings)
+    told += _added_text(found)
+    unlearned = "".join(
+        f" {name}: {warning}."
+        for name, training in trainings.items()
+        if name != EXTENDED
+        for warning in training.warnings
+    )
     sources = found.positions.sources
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
     searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}, searched for what"
     return f"{searched} tells the winner. {configurations}{told}{unlearned}"
+
+
+def _added_text(found: Discovery) -> str:
+    """Tell whether what was designed adds to the patterns that were given."""
+    if PATTERNS not in found.trainings:
+        return ""
+    if EXTENDED not in found.trainings:
+        return " Nothing was found that adds to these patterns."
+    assessment, added = found.assessment, _added(found)
+    assert added is not None
+    by_phase, change, error = assessment.added[:-1], float(assessment.added[-1]), float(assessment.added_errors[-1])
+    better, worse = int((by_phase < 0).sum()), int((by_phase > 0).sum())
+    doubt = "" if abs(change) > 2 * error else ", which may be chance"
+    return (
+        f" {counted(len(added.items), 'pattern')} that the machine designed for what these leave change that by "
+        f"{change:+.3f} ± {error:.3f}{doubt}; it is smaller in {counted(better, 'phase')} and greater in {worse}."
+    )
 
 
 def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:

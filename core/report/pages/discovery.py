@@ -8,7 +8,7 @@ from attrs import evolve
 
 from glem.core.report.boards import board_legend, draw_cell_map, glyphs_for, greatest_value, map_legend
 from glem.core.report.charts import LineStyle, learning_chart, legend, phase_chart, styles_of
-from glem.core.report.data import DiscoveryReport, Item, PhaseErrors
+from glem.core.report.data import Added, DiscoveryReport, Item, PhaseErrors
 from glem.core.report.items import draw_item, phase_choice, phase_heads, weight_table
 from glem.core.report.markup import Child, aligned, element, number, signed, whole
 from glem.core.report.page import (
@@ -30,10 +30,16 @@ _CALIBRATION = (
     "label observed there, and its area grows with the number of positions. On the line, the model means what it says."
 )
 
+_ADDED = (
+    "The machine designed them for what the given patterns leave of the labels, of what the game counts: alone and in "
+    "pairs, where these say what a sum cannot. The weights of the given patterns stay as they are. "
+)
+
 
 def render(report: DiscoveryReport) -> str:
     """HTML text of the report; equal reports give equal texts."""
-    items = (*report.configurations, *report.patterns)
+    added = report.added.items if report.added is not None else ()
+    items = (*report.configurations, *added, *report.patterns)
     glyphs = glyphs_for((value for item in items for value in item.cells.values()), report.glyphs)
     report = evolve(report, glyphs=glyphs)
     given = ("Patterns", "")
@@ -51,17 +57,19 @@ def render(report: DiscoveryReport) -> str:
             _errors(report),
             _cell_maps(report),
             _items(report, report.configurations, "configurations", "Configurations that were found"),
+            _items(report, added, "added", "Patterns that were found", _ADDED, _added_table(report)),
             _items(report, report.patterns, "patterns", *given),
             calibration_section("calibration", "Calibration", _CALIBRATION, report.calibrations),
             _learning(report),
             facts_section(report.facts),
             reading_section(report.how_to_read),
         ),
-        _key_figures(report.errors),
+        _key_figures(report),
     )
 
 
-def _key_figures(errors: PhaseErrors) -> Element | None:
+def _key_figures(report: DiscoveryReport) -> Element | None:
+    errors = report.errors
     overall = {name: errors.overall(name) for name in errors.models}
     models = {name: value for name, value in overall.items() if math.isfinite(value) and name not in errors.baselines}
     if not models:
@@ -73,8 +81,24 @@ def _key_figures(errors: PhaseErrors) -> Element | None:
     for name in sorted(baselines, key=lambda name: overall[name])[:2]:
         change = 100 * (models[best] / overall[name] - 1)
         figures.append((f"{signed(change)} %", f"error against {name}"))
+    if report.added is not None:
+        figures.append((_with_error(report.added, -1), f"{errors.unit}: what found patterns add to the given ones"))
     figures.append((whole(sum(errors.counts)), "positions graded"))
     return key_figures(figures)
+
+
+def _with_error(added: Added, place: int) -> str:
+    change, error = added.differences[place], added.errors[place]
+    return f"{signed(change, 3)} ± {error:.3f}" if math.isfinite(change) else ""
+
+
+def _added_table(report: DiscoveryReport) -> Element | None:
+    added = report.added
+    if added is None:
+        return None
+    row = [_with_error(added, place) for place in (-1, *range(len(report.errors.phases)))]
+    caption = f"Change of the root mean square error in {report.errors.unit}, with its standard error by game"
+    return table(caption, ("phase", "all", *phase_heads(report.errors.phases)), [("found patterns", *row)])
 
 
 def _errors(report: DiscoveryReport) -> Element | None:
@@ -155,7 +179,14 @@ def _cell_maps(report: DiscoveryReport) -> Element | None:
     )
 
 
-def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str, lead: str = "") -> Element | None:
+def _items(
+    report: DiscoveryReport,
+    items: Sequence[Item],
+    name: str,
+    title: str,
+    lead: str = "",
+    figures: Element | None = None,
+) -> Element | None:
     if not items:
         return None
     lead += (
@@ -171,6 +202,7 @@ def _items(report: DiscoveryReport, items: Sequence[Item], name: str, title: str
         paragraph(lead, " ", element("a", "What the words mean", href="#reading"))
         if report.how_to_read
         else paragraph(lead),
+        figures,
         phase_choice(report.phases),
         board_legend(items, report.glyphs) if report.layout is not None else None,
         element("ol", *shown, class_="items"),

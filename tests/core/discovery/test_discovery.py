@@ -29,7 +29,7 @@ from glem.core.report.discovered import _cell_moments, write_discovery
 from tests.core.cli.terminal import Terminal
 from tests.othello import LEARNING, sample_of_games
 
-RESULTS = ("configurations.npz", "discovery.json", "mined.npz", "patterns.npz", "report.html")
+RESULTS = ("configurations.npz", "discovery.json", "extended.npz", "mined.npz", "patterns.npz", "report.html")
 
 
 class _OftenKept(DiscoveryPlan):
@@ -154,10 +154,40 @@ def test_models_beat_the_baselines_on_held_out_games(report: Any) -> None:
 def test_reported_errors_are_those_of_the_files(finished: Path, report: Any, positions: Positions) -> None:
     _, held_out = positions.split_by_game(PLAN.held_out)
     phases = LEARNING.phases.of(held_out.positions)
-    for model in ("configurations", "patterns"):
+    for model in ("configurations", "patterns", "extended"):
         residual = LinearEvaluation.load(finished / f"{model}.npz").predict(held_out.positions) - held_out.label
         for phase, error in enumerate(report["errors"]["models"][model]):
             assert error == pytest.approx(np.sqrt(np.mean(residual[phases == phase] ** 2)), rel=1e-5)
+
+
+def test_the_report_says_what_was_added_to_the_given_patterns(
+    finished: Path, report: Any, positions: Positions
+) -> None:
+    _, held_out = positions.split_by_game(PLAN.held_out)
+    given, extended = (LinearEvaluation.load(finished / f"{name}.npz") for name in ("patterns", "extended"))
+    assert given.patterns is not None
+    assert extended.patterns is not None
+    first = len(given.patterns.patterns)
+    assert extended.patterns.patterns[:first] == given.patterns.patterns
+    np.testing.assert_array_equal(extended.pattern_weights[:, : given.patterns.weight_count], given.pattern_weights)
+    added = report["added"]
+    found = {pattern.name for pattern in extended.patterns.patterns[first:]}
+    assert {item["name"].replace(" ", "_") for item in added["items"]} == {name.replace(" ", "_") for name in found}
+    squares = [(each.predict(held_out.positions) - held_out.label) ** 2 for each in (given, extended)]
+    games = np.unique(held_out.game_key, return_inverse=True)[1]
+    phases = LEARNING.phases.of(held_out.positions)
+    for place, rows in enumerate([*(phases == phase for phase in range(13)), np.ones(len(phases), bool)]):
+        before, after = (np.sqrt(each[rows].mean()) for each in squares)
+        assert added["differences"][place] == pytest.approx(after - before, abs=1e-5)
+    # To first order the difference of two roots is a mean; the positions of a game are one draw of it.
+    slopes = squares[1] / (2 * after) - squares[0] / (2 * before)
+    of_games = np.bincount(games, slopes - slopes.mean()) / len(games)
+    assert added["errors"][-1] == pytest.approx(np.sqrt((of_games**2).sum()), rel=0.01)
+    told = f"{len(found)} patterns that the machine designed for what these leave change that by"
+    assert f"{told} {added['differences'][-1]:+.3f} ± {added['errors'][-1]:.3f}" in report["summary"]
+    page = (finished / "report.html").read_text()
+    assert "<h2>Patterns that were found</h2>" in page
+    assert f"± {added['errors'][-1]:.3f}" in page
 
 
 def test_symmetric_configurations_share_their_weights(finished: Path) -> None:
@@ -301,7 +331,7 @@ def test_a_discovery_without_configurations_ends_in_a_report(
         (tmp_path / name).write_text(text)
     plan = attrs.evolve(QUICK, patterns=patterns)
     found, report = discovered(positions.select(positions.record < 200), tmp_path, plan)
-    models = ["patterns"] if patterns is None else []
+    models = ["patterns", "extended"] if patterns is None else []
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["discovery.json", "report.html", *(f"{model}.npz" for model in models)]
     )

@@ -10,6 +10,8 @@ from glem.core.configurations.mining import mine
 from glem.core.discovery.candidates import draw_sample
 from glem.core.discovery.pattern_design import DesignPlan, design_patterns, strengths
 from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.fitting.least_squares import Terms, train
 from glem.core.patterns.pattern import images_of
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
@@ -55,6 +57,36 @@ def test_a_planted_pattern_is_found_first(planted: Positions) -> None:
     assert sum(pattern.instances for pattern in found) <= PLAN.instances
     assert len({pattern.features for pattern in found}) == len(found)
     assert design_patterns(planted, LEARNING, PLAN, jobs=2) == found
+
+
+@pytest.fixture(scope="module")
+def prior(planted: Positions) -> LinearEvaluation:
+    """Linear fit to the positions."""
+    return train(planted, LEARNING, Terms(linear=LEARNING.linear)).evaluation
+
+
+def test_a_planted_table_of_two_counts_is_added_first(planted: Positions, prior: LinearEvaluation) -> None:
+    pair = tuple(sorted(FEATURES.index(name) for name in ("mobility", "opponent_frontier")))
+    values = FEATURES.values(planted.positions)[:, pair].astype(int)
+    noise = np.random.default_rng(3).normal(0, 4, len(planted))
+    label = prior.predict(planted.positions) + 8 * (values.sum(axis=1) % 2) + noise
+    plan = DesignPlan(instances=2)
+    found = design_patterns(evolve(planted, label=label), LEARNING, plan, prior=prior)
+    assert found[0].features == pair
+    assert found[0].gain > 0.05
+    assert design_patterns(evolve(planted, label=label), LEARNING, plan, prior=prior, jobs=2) == found
+    # Who has it already is not offered it again.
+    names = [FEATURES[feature].name for feature in pair]
+    owner = prior.with_patterns(PatternSet.from_names(FEATURES, {"own": names[::-1]}))
+    again = design_patterns(evolve(planted, label=label), LEARNING, plan, prior=owner)
+    assert pair not in [pattern.features for pattern in again]
+
+
+def test_nothing_is_added_where_nothing_is_left(planted: Positions, prior: LinearEvaluation) -> None:
+    label = prior.predict(planted.positions) + np.random.default_rng(4).normal(0, 4, len(planted))
+    found = design_patterns(evolve(planted, label=label), LEARNING, prior=prior)
+    assert len(found) <= 3
+    assert all(pattern.gain < 0.002 for pattern in found)
 
 
 def test_bad_plans_and_labels(planted: Positions) -> None:

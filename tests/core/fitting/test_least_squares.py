@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LINKS, link_of
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -71,8 +72,41 @@ def test_what_is_added_to_a_prior_is_fitted_to_what_it_leaves(name: str) -> None
     assert after < before
     for each in weights:
         np.testing.assert_array_equal(getattr(found.evaluation, each)[12], getattr(prior, each)[12])
-    with pytest.raises(BadInputError, match="prior is fitted with its own patterns"):
-        train(later, LEARNING, Terms(linear=LEARNING.linear), settings, prior=prior)
+    with pytest.raises(BadInputError, match="linear features where the prior has any"):
+        train(later, LEARNING, Terms(linear=LEARNING.linear[:2]), settings, prior=prior)
+    with pytest.raises(BadInputError, match="its phases and link"):
+        train(later, LEARNING, terms, evolve(settings, link=link_of("logistic", 64)), prior=prior)
+
+
+def test_other_terms_than_the_priors_are_fitted_to_what_it_leaves() -> None:
+    assert LEARNING.sample is not None
+    positions = LEARNING.sample()
+    settings = FitSettings(ConjugateGradient(iterations=6, tolerance=0), l2=20, smoothing=0.25)
+    edges, counts = (
+        PatternSet.from_names(LEARNING.features, each)
+        for each in ({"edge": ("a1", "b1", "c1", "d1")}, {"moves": ("mobility", "opponent_mobility")})
+    )
+    relations = RelationTable(np.array([0, 9, 18]), np.array([1, 1, 2]))
+    configurations = ConfigurationSet.from_relations(relations, [(0,), (0, 1), (1, 2)])
+    prior = train(positions, LEARNING, Terms(edges), settings).evaluation
+    left = evolve(positions, label=positions.label - prior.predict(positions.positions))
+    linear = LEARNING.linear[:3]
+    for terms in (
+        Terms(counts, linear=linear),
+        Terms(configurations=configurations, classes=np.array([0, 1, 1], np.int32), most_specific=False),
+    ):
+        found = train(positions, LEARNING, terms, settings, prior=prior)
+        alone = train(left, LEARNING, terms, settings)
+        evaluation = found.evaluation
+        assert evaluation.patterns is not None
+        assert [each.name for each in evaluation.patterns.patterns] == ["edge", *(["moves"] if terms.patterns else [])]
+        assert evaluation.most_specific == terms.most_specific
+        start = edges.weight_count
+        np.testing.assert_array_equal(evaluation.pattern_weights[:, :start], prior.pattern_weights)
+        assert np.isnan(found.weights.match_counts[:, :start]).all()
+        np.testing.assert_array_equal(found.weights.match_counts[:, start:], alone.weights.match_counts)
+        both = prior.predict(positions.positions) + alone.evaluation.predict(positions.positions)
+        np.testing.assert_allclose(evaluation.predict(positions.positions), both, atol=2e-2)
 
 
 def test_a_phase_that_cannot_be_fitted_keeps_its_prior() -> None:
