@@ -18,9 +18,10 @@ _LINE = 100
 
 
 def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> list[str]:
-    """Draw the cells of each pattern, several boards beside each other."""
+    """Draw the cells of each pattern that has any, several boards beside each other."""
     layout = learning.game.layout
-    if layout is None:
+    patterns = [each for each in patterns if any(learning.features[member].cell is not None for member in each[1])]
+    if layout is None or not patterns:
         return []
     width = max(2 * layout.columns, *(len(name) + 1 for name, _ in patterns)) + 2
     lines, many = [], max(1, _LINE // width)
@@ -39,35 +40,47 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
     "discover patterns",
     "discover patterns labelled.parquet -o patterns.txt",
     "discover patterns labelled.parquet --instances 32 --size 8 -o small.txt",
+    "discover patterns labelled.parquet --prior default --instances 12 -o added.txt",
 )
 @options.argument("positions", type=options.INPUT)
 @options.output("Text file of patterns to write.")
 @options.count("--instances", 46, "Instances of all patterns together; symmetric images count.", most=1000)
+@options.option(
+    "--prior",
+    metavar="EVALUATION",
+    help="Find patterns to add to this evaluation, of one or two features that lie on no board cell.",
+)
 @options.count("--size", 10, "Most features of a pattern.", least=2, most=20)
 @options.count("--sample", 200_000, "Positions to mine.", least=100)
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
 @options.jobs
-def command(positions: str, output: str, size: int, sample: int, seed: int, jobs: int, **plan: Any) -> None:
+def command(
+    positions: str, output: str, prior: str | None, size: int, sample: int, seed: int, jobs: int, **plan: Any
+) -> None:
     """Find patterns in scored POSITIONS (Parquet), for `glem fit --patterns`.
 
     Sets of board cells whose joint contents say more of the score than each part does, those first that explain most
-    for their number of instances. Labels by search serve better than results.
+    for their number of instances. Labels by search serve better than results. With --prior, what they explain is what
+    the evaluation leaves: "glem fit --prior EVALUATION --patterns" adds them to it.
     """
     from glem.core.discovery.candidates import draw_sample
     from glem.core.discovery.pattern_design import DesignPlan, design_patterns
+    from glem.core.evaluation.named import load_value
     from glem.core.features.learning import load_learning
     from glem.core.files.atomic import write_text
     from glem.core.positions.files import read_positions
 
     check_outputs(output)
     given = read_positions(positions)
-    learning = load_learning(given.game.name)
+    before = None if prior is None else load_value(prior, given.game)
+    learning = load_learning(given.game.name) if before is None else before.learning
     drawn = draw_sample(given, sample, seed)
-    found = design_patterns(
-        drawn, learning, DesignPlan(maximum_size=size, **plan), jobs=jobs, progress=display_progress()
-    )
-    boards = _boards(learning, [(f"pattern_{number}", each.features) for number, each in enumerate(found, 1)])
+    how: dict[str, Any] = {"prior": before, "jobs": jobs, "progress": display_progress()}
+    found = design_patterns(drawn, learning, DesignPlan(maximum_size=size, **plan), **how)
+    # Numbers go on where those of the prior end: names of patterns differ.
+    first = 1 if before is None or before.patterns is None else 1 + len(before.patterns.patterns)
+    boards = _boards(learning, [(f"pattern_{number}", each.features) for number, each in enumerate(found, first)])
     result: list[dict[str, Any]] = [
         {
             "name": f"pattern_{number}",
@@ -76,10 +89,12 @@ def command(positions: str, output: str, size: int, sample: int, seed: int, jobs
             "gain": each.gain,
             "left": each.left,
         }
-        for number, each in enumerate(found, 1)
+        for number, each in enumerate(found, first)
     ]
+    # What is added to an evaluation explains little.
+    digits = 1 if before is None else 2
     rows = [
-        (name, " ".join(members), str(instances), f"{gain:.1%}", f"{left:.1%}")
+        (name, " ".join(members), str(instances), f"{gain:.{digits}%}", f"{left:.{digits}%}")
         for name, members, instances, gain, left in (each.values() for each in result)
     ]
     lines = [f"{name}: {members}" for name, members, *_ in rows] + [f"# {line}".rstrip() for line in boards]

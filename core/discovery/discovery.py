@@ -190,12 +190,12 @@ class _Run:
         try:
             found = design_patterns(sample, self.learning, plan, prior=prior, jobs=self.jobs, progress=self.progress)
         except BadInputError:
-            # Too few positions, or nothing left: neither keeps the other models from being of use.
+            # Too few positions, or nothing that explains what is left: the other models are of use without it.
             return None
         features = self.learning.features
         members = [[features[place].name for place in pattern.features] for pattern in found]
         names = {" and ".join(each) if len(each) > 1 else f"{each[0]} by value": each for each in members}
-        return PatternSet.from_names(features, names) if names else None
+        return PatternSet.from_names(features, names)
 
     def fitted(
         self, name: str, terms: Terms, provenance: Mapping[str, str], prior: LinearEvaluation | None = None

@@ -197,7 +197,7 @@ def design_patterns(
         How to look; :class:`DesignPlan` by default.
     prior
         Evaluation that the patterns are to be added to. Then they are made of one or two features that lie on no board
-        cell, and there may be none that explain anything.
+        cell.
     jobs
         Threads; they change no result.
     progress
@@ -206,7 +206,7 @@ def design_patterns(
     Raises
     ------
     BadInputError
-        Too few positions, all labels equal, too many features, or without a prior no pattern explains anything.
+        Too few positions, all labels equal, too many features, or no pattern explains anything.
     """
     chosen = plan if plan is not None else DesignPlan()
     features = learning.features
@@ -257,7 +257,7 @@ def design_patterns(
             before = after
             used += counts[best]
             task.advance(counts[best])
-    if not found and prior is None:
+    if not found:
         raise BadInputError(
             f"no pattern with at most {chosen.instances} symmetric instances explains the labels of held-out games: "
             "more positions, more instances or a smaller minimal match count may help"

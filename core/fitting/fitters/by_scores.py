@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class LeastSquares(Fitter):
     """Fit an evaluation to the scores of POSITIONS (Parquet) by least squares.
 
-    With --prior, features, phases and link are the prior's, and --patterns are added to its own.
+    With --prior, features, phases and link are the prior's. --patterns are added to its own and fitted with these;
+    --configurations are fitted to what it leaves, and its own weights stay as they are.
 
     Parameters
     ----------
@@ -95,9 +96,10 @@ class LeastSquares(Fitter):
         if self.phases is not None:
             learning = with_phases(learning, self.phases)
         if before is not None:
-            own = (self.configurations, self.baseline, self.phases, self.link, self.linear)
-            if own != (None, None, None, "identity", True):
-                raise BadInputError("a prior is fitted with its own configurations, linear features, phases and link")
+            if (self.baseline, self.phases, self.link, self.linear) != (None, None, "identity", True):
+                raise BadInputError("a prior is fitted with its own linear features, phases and link")
+            if self.configurations is not None and patterns not in {None, "none"}:
+                raise BadInputError("patterns are fitted with a prior, configurations to what it leaves: one at a time")
             if before.network is not None:
                 raise BadInputError("a prior with a hidden layer is fitted by the fitter network")
             learning = before.learning
@@ -114,12 +116,12 @@ class LeastSquares(Fitter):
         held = data.held_out_mask(self.held_out, run.seed) if self.held_out else None
         chunks = values_of(learning, data.positions, held)
         named_set = None if patterns == "none" else PatternSet.named(learning, patterns, chunks, self.minimum_matches)
-        if before is None:
+        if before is None or self.configurations is not None:
             terms = Terms(
                 patterns=named_set,
                 configurations=ConfigurationSet.of(self.configurations),
                 most_specific=not self.all_active,
-                linear=linear,
+                linear=linear if before is None else (),
             )
         else:
             before = before if named_set is None else before.with_patterns(named_set)

@@ -458,7 +458,7 @@ def test_a_fit_goes_on_from_a_prior(terminal: Terminal, positions: Path, model: 
     scored = read_positions(positions)
     one, other = (np.mean((each.predict(scored.positions) - scored.label) ** 2) for each in (after, before))
     assert one < other
-    assert "with its own configurations" in terminal.fails(*common, "--link", "sigmoid")
+    assert "with its own linear features" in terminal.fails(*common, "--link", "sigmoid")
     assert "two patterns have one name" in terminal.fails(*common, "--patterns", "logistello")
     more = tmp_path / "more.txt"
     more.write_text("corner: a1 b1 a2 b2\n", encoding="utf-8")
@@ -468,6 +468,18 @@ def test_a_fit_goes_on_from_a_prior(terminal: Terminal, positions: Path, model: 
     assert grown.patterns.names == {**before.patterns.names, "corner": ["a1", "b1", "a2", "b2"]}
     assert grown.pattern_weights[:, before.patterns.weight_count :].any()
     assert np.mean((grown.predict(scored.positions) - scored.label) ** 2) < other
+    relations = RelationTable(np.array([0, 9, 18]), np.array([1, 1, 2]))
+    mined = ConfigurationSet.from_relations(relations, [(0, 1), (1, 2)], [100, 100], 1000)
+    mined.save(tmp_path / "mined.npz", before.learning.features)
+    beside = (*common, "--configurations", tmp_path / "mined.npz")
+    terminal(*beside)
+    both = LinearEvaluation.load(path)
+    assert both.patterns is not None and both.configurations is not None
+    np.testing.assert_array_equal(both.pattern_weights, before.pattern_weights)
+    assert both.configuration_weights.any()
+    assert "one at a time" in terminal.fails(*beside, "--patterns", more)
+    again = ("fit", positions, "--prior", path, "--configurations", tmp_path / "mined.npz", "-o", tmp_path / "no.npz")
+    assert "where the prior has any" in terminal.fails(*again)
     assert "missing.npz" in terminal.fails(*common[:5], "missing.npz")
 
 
