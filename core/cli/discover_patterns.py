@@ -39,7 +39,6 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 @options.command(
     "discover patterns",
     "discover patterns labelled.parquet -o patterns.txt",
-    "discover patterns labelled.parquet --instances 32 --size 8 -o small.txt",
     "discover patterns labelled.parquet --prior default --instances 12 -o added.txt",
 )
 @options.argument("positions", type=options.INPUT)

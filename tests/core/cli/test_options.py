@@ -38,6 +38,7 @@ DIFFERENT = {
     "--plies": "which are taken, or searched again",
     "--opening-plies": "how long they are, or what a style takes for one",
     "--features": "a file of them, or names of those that a style is learned by",
+    "--prior": "what a fit begins with, or what patterns are found for",
     "--solve": "training solves where the game can be",
 }
 """Options that commands have in common but not in the same words, with the same type and default, and why."""
