@@ -12,8 +12,10 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
 from glem.core.features.own import feature, load_features, use
+from glem.core.game.records import GameRecords
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
+from glem.core.positions.labels import positions_of_records
 from glem.core.tasks.run_folder import claim_folder
 from glem.core.tasks.tasks import Workers, run_tasks
 from tests.core.cli.terminal import Terminal
@@ -148,6 +150,26 @@ def test_a_search_keeps_values_in_range_and_others_refuse_them(othello_learning:
 def test_wrong_features_are_refused(othello_learning: Learning, tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(BadInputError, match=words):
         othello_learning.extended(written(tmp_path, text))
+
+
+def test_one_that_raises_late_ends_commands_in_a_line(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # No game by which features are tried at load begins with two discs in the first column.
+    text = "@glem.feature('connect_four', 0, 1, linear=True)\ndef mine(position):\n    "
+    text += "if position.own | position.opponent == 3:\n        raise ValueError('late')\n    return 0"
+    own = ("--features", written(tmp_path, text))
+    linear_evaluation(load_learning("connect_four").extended(own[1]), mine=1.0).save("model.npz")
+    learning = load_learning("connect_four")
+    games = GameRecords.from_moves(np.array([0, 0, 1, 1, 2, 2, 3], np.int16), np.array([0, 7]))
+    write_positions("positions.parquet", positions_of_records(learning.game, [games]))
+    told = f"{own[1]}: feature 'mine' fails: ValueError: late (wrong.py:5)"
+    assert told in terminal.fails("fit", "positions.parquet", "-o", "other.npz", "--patterns", "none", *own)
+    assert told in terminal.fails("evaluate", "model.npz", "positions.parquet", *own)
+    assert told in terminal.fails("search", "connect_four", "--evaluation", "model.npz", "--depth", 3, *own)
+    match = ("match", "model.npz,depth=3", "default,depth=1", "--opening-count", 4, "--openings", "all:1")
+    assert told in terminal.fails(*match, "--workers", 2, *own)
 
 
 def test_evaluations_name_the_file_that_they_need(
