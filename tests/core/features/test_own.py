@@ -1,6 +1,7 @@
 """Features of a user's own: beside those of each game, in commands and workers, and refused where they are wrong."""
 
 import copy
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -228,6 +229,18 @@ def test_a_file_without_features_of_the_game_is_warned_of(terminal: Terminal, fi
     file.write_text(SOURCE.replace('"connect_four"', '"othello"'))
     terminal("search", "connect_four", "--evaluation", "default", "--depth", 2, "--features", file)
     assert f"glem: warning: {file}: has no features of connect_four" in terminal.error
+
+
+def test_evaluations_with_them_are_checked(
+    terminal: Terminal, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.conformance.evaluation.tempfile.TemporaryDirectory", lambda: nullcontext(tmp_path))
+    checking = ("check", "connect_four", "--games", 2, "--only", "evaluation", "--features", file)
+    found = {each["name"]: each for each in terminal.json(*checking)["checks"]}
+    assert found["file"]["cases"] == 5
+    assert not any(each["skipped"] for each in found.values())
+    saved = LinearEvaluation.load(tmp_path / "evaluation.npz")
+    assert "more_stones" in [saved.learning.features[place].name for place in saved.linear]
 
 
 def test_commands_take_them_to_every_process(
