@@ -224,19 +224,29 @@ def sources_of(place: str | os.PathLike[str], described: Iterable[Any]) -> tuple
         names = ", ".join(map(str, told["names"]))[:_LONGEST_SHOWN]
         digest, file = str(told["digest"])[:_DIGITS], str(told["file"])[:_LONGEST_SHOWN]
         if digest not in _known:
-            others = [source for source in _known.values() if file and Path(source.file).name == file]
-            if others:
+            others = [source for source in _known.values() if _may_stand_for(source, file, told["names"])]
+            if others and file:
                 raise BadInputError(
                     f"{os.fspath(place)}: made with another {file} than {others[-1].file} is now (digest {digest}, now "
                     f"{others[-1].digest}), for {names}: bring that text back, or make it anew"
                 )
             way = f"name that file with --features, in Python with Learning.extended({file!r})"
-            raise BadInputError(
-                f"{os.fspath(place)}: made with features of {file or 'no file'} ({names}): "
-                f"{way if file else 'extend the Learning by these functions first'}"
-            )
+            if not file:
+                way = (
+                    "in Python, extend the Learning by these functions first; for commands and workers, write them "
+                    "into a file, name it with --features, and make the evaluation anew"
+                )
+            what = f", with another text than that of {others[-1].name}" if others else ""
+            raise BadInputError(f"{os.fspath(place)}: made with features of {file or 'no file'} ({names}){what}: {way}")
         found.append(_known[digest])
     return tuple(found)
+
+
+def _may_stand_for(source: FeatureSource, file: str, names: Iterable[str]) -> bool:
+    """Whether a source has the name of a file; without one, features of some names."""
+    if file:
+        return Path(source.file).name == file
+    return any(own.feature.name in names for own in source.features)
 
 
 def try_out(game: Game, source: FeatureSource) -> None:

@@ -190,7 +190,9 @@ def test_evaluations_name_the_file_that_they_need(
         LinearEvaluation.load(model)
 
 
-def test_functions_are_added_and_registered(othello_learning: Learning, tmp_path: Path) -> None:
+def test_functions_are_added_and_registered(
+    othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @feature("othello", 0, 1, linear=True)
     def is_start(position):  # type: ignore[no-untyped-def]
         return int(position.own | position.opponent == np.uint64(0x0000001818000000))
@@ -208,6 +210,15 @@ def test_functions_are_added_and_registered(othello_learning: Learning, tmp_path
     finally:
         use(before)
     assert load_learning("othello") is othello_learning
+    model = tmp_path / "model.npz"
+    linear_evaluation(learning, is_start=1.0).save(model)
+    monkeypatch.setattr("glem.core.features.own._known", {})
+    with pytest.raises(BadInputError, match=r"of no file \(is_start\): in Python, .* write them into a file, name it"):
+        LinearEvaluation.load(model)
+    text = "@glem.feature('othello', 0, 1)\ndef is_start(position): return 0"
+    load_features(written(tmp_path, text))
+    with pytest.raises(BadInputError, match=r"\(is_start\), with another text than that of .*wrong.py: in Python, "):
+        LinearEvaluation.load(model)
     with pytest.raises(BadInputError, match="'len' is no feature"):
         othello_learning.extended(len)
 
