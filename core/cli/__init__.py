@@ -200,6 +200,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _stop(f"not enough memory: {error}".removesuffix(": "), 2)
     except OSError as error:
         _stop(f"{error.filename or 'input/output'}: {error.strerror or error}", 2)
+    except Exception as error:
+        # Where features of a file were loaded, this has done it.
+        own = sys.modules.get("glem.core.features.own")
+        told = "" if own is None else own.failure_in_features(error)
+        if not told:
+            raise
+        _stop(told, 2)
     sys.exit(status if isinstance(status, int) else 0)
 
 

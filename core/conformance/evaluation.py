@@ -208,9 +208,10 @@ def _largest_sum(evaluation: LinearEvaluation) -> float:
 
 @_EVALUATION.promise("file", "an evaluation read from its file has the same weights and values, bit for bit")
 def _check_file(check: CheckResult, evaluation: LinearEvaluation, sample: Sample, values: _Values, plain: bool) -> None:
-    game = evaluation.learning.game
+    learning, game = evaluation.learning, evaluation.learning.game
     try:
-        registered = load_learning(game.name) is evaluation.learning
+        # An evaluation that comes with the game has none of the features that a user adds to it.
+        registered = load_learning(game.name, sources=learning.features.sources) is learning
     except PluginError:
         registered = False
     if not registered:

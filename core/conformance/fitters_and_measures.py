@@ -74,12 +74,14 @@ def check_fitter(
     return report.examine(_FITTER.of(fitter, positions, learning), progress)
 
 
-def _fitted(fitter: Fitter, positions: Any, learning: Learning, *, few: bool = False, **run: Any) -> Fit:
+def _fitted(fitter: Fitter, positions: Any, learning: Learning, *, may_skip: bool = True, **run: Any) -> Fit:
+    if fitter.from_games:
+        raise NotApplicable("it learns from files of games")
     try:
         with Run(**run) as one:
             found = fitter.fit(positions, learning, one)
     except BadInputError as error:
-        if few:
+        if not may_skip:
             raise
         raise NotApplicable(f"it refuses positions of random games: {error}") from error
     if not isinstance(found, Fit):
@@ -119,9 +121,11 @@ def _check_settings(check: CheckResult, fitter: Fitter, positions: Positions, le
     check.expect(again == fitter, f"a copy prints itself as {again!r}, the original as {fitter!r}")
 
 
-@_FITTER.promise("evaluation", "the evaluation is of the game, its values are finite, and they rise with the labels")
+@_FITTER.promise(
+    "evaluation", "positions are fitted, by an evaluation of the game with finite values that rise with the labels"
+)
 def _check_evaluation(check: CheckResult, fitter: Fitter, positions: Positions, learning: Learning) -> None:
-    fit = _fitted(fitter, positions, learning)
+    fit = _fitted(fitter, positions, learning, may_skip=False)
     value = value_part(fit.evaluation)
     name = value.learning.game.name
     check.expect(name == learning.game.name, f"the evaluation is of {name}, expected {learning.game.name}")
@@ -165,7 +169,7 @@ def _check_files(check: CheckResult, fitter: Fitter, positions: Positions, learn
 def _check_few(check: CheckResult, fitter: Fitter, positions: Positions, learning: Learning) -> None:
     for count in (1, _FEW):
         try:
-            values = _values(_fitted(fitter, positions.head(count), learning, few=True), positions)
+            values = _values(_fitted(fitter, positions.head(count), learning, may_skip=False), positions)
         except BadInputError as error:
             check.expect(str(error), f"{count} positions: a BadInputError without a text")
         else:

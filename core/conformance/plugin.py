@@ -36,8 +36,9 @@ def check_plugin(
 ) -> tuple[ConformanceReport, ...]:
     """Examine an installed game: its rules, what it gives to learning, an evaluation, and the default fitter on it.
 
-    The evaluation is the one that comes with the game, else one of random weights over its first pattern set. A part
-    that builds on one that breaks a promise is not looked at, and its report says so.
+    The evaluation is the one that comes with the game, else one of random weights over its first pattern set; so it is
+    where a user adds features. A part that builds on one that breaks a promise is not looked at, and its report says
+    so.
 
     Parameters
     ----------
@@ -125,8 +126,8 @@ def _examine_part(part: str, learning: Learning, games: int, seed: int, progress
         return check_learning(learning, games=min(games, _LEARNING_GAMES), seed=seed, progress=progress)
     if part == "fitter":
         return check_fitter(LeastSquares(), learning, games=min(games, _FITTER_GAMES), seed=seed, progress=progress)
-    own = None if learning.default_evaluation is None else value_part(learning.default_evaluation())
-    evaluation = random_evaluation(learning, seed) if own is None else own
+    own = None if learning.features.sources else learning.default_evaluation
+    evaluation = random_evaluation(learning, seed) if own is None else value_part(own())
     return check_evaluation(evaluation, games=min(games, _EVALUATION_GAMES), seed=seed, progress=progress)
 
 

@@ -3,10 +3,12 @@
 A file is imported once. Evaluation files hold the digest of its text, and only what the user has named is found by it.
 """
 
+import contextlib
 import hashlib
 import inspect
 import os
 import random
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -160,7 +162,8 @@ def _tell_workers() -> None:
     PROCESS_SETTINGS["features"] = used_digests
 
 
-def _use_in_worker(given: tuple[Sequence[tuple[str, str]], Sequence[str]]) -> None:
+@contextlib.contextmanager
+def _use_in_worker(given: tuple[Sequence[tuple[str, str]], Sequence[str]]) -> Iterator[None]:
     """Load and use what another process has loaded and uses; functions that came from no file stay there."""
     sources, used_digests = given
     for file, digest in sources:
@@ -174,6 +177,26 @@ def _use_in_worker(given: tuple[Sequence[tuple[str, str]], Sequence[str]]) -> No
         if not is_same and digest in used_digests:
             raise BadInputError(f"{file}: has changed since the work began")
     use(_known[digest] for digest in used_digests if digest in _known)
+    try:
+        yield
+    except Exception as error:
+        # Tracebacks stay here.
+        if told := failure_in_features(error):
+            raise BadInputError(told) from error
+        raise
+
+
+def failure_in_features(error: Exception) -> str:
+    """Say which feature an error came from, out of compiled code too; empty if from none of a file."""
+    newest_first = list(reversed(_known.values()))
+    for place in reversed(traceback.extract_tb(error.__traceback__)):
+        # The file itself, else the last of its name: machine code that was kept may know the folder where it lay once.
+        for source in sorted(newest_first, key=lambda source: source.file != place.filename):
+            if Path(source.file).name == Path(place.filename).name:
+                named = place.name in (own.feature.name for own in source.features)
+                what = f"feature {place.name!r}" if named else "a feature"
+                return f"{source.name}: {what} fails: {failure_of(error)}"
+    return ""
 
 
 def described_sources(sources: Iterable[FeatureSource], game: str) -> list[dict[str, Any]]:
@@ -201,19 +224,29 @@ def sources_of(place: str | os.PathLike[str], described: Iterable[Any]) -> tuple
         names = ", ".join(map(str, told["names"]))[:_LONGEST_SHOWN]
         digest, file = str(told["digest"])[:_DIGITS], str(told["file"])[:_LONGEST_SHOWN]
         if digest not in _known:
-            others = [source for source in _known.values() if file and Path(source.file).name == file]
-            if others:
+            others = [source for source in _known.values() if _may_stand_for(source, file, told["names"])]
+            if others and file:
                 raise BadInputError(
                     f"{os.fspath(place)}: made with another {file} than {others[-1].file} is now (digest {digest}, now "
                     f"{others[-1].digest}), for {names}: bring that text back, or make it anew"
                 )
             way = f"name that file with --features, in Python with Learning.extended({file!r})"
-            raise BadInputError(
-                f"{os.fspath(place)}: made with features of {file or 'no file'} ({names}): "
-                f"{way if file else 'extend the Learning by these functions first'}"
-            )
+            if not file:
+                way = (
+                    "in Python, extend the Learning by these functions first; for commands and workers, write them "
+                    "into a file, name it with --features, and make the evaluation anew"
+                )
+            what = f", with another text than that of {others[-1].name}" if others else ""
+            raise BadInputError(f"{os.fspath(place)}: made with features of {file or 'no file'} ({names}){what}: {way}")
         found.append(_known[digest])
     return tuple(found)
+
+
+def _may_stand_for(source: FeatureSource, file: str, names: Iterable[str]) -> bool:
+    """Whether a source has the name of a file; without one, features of some names."""
+    if file:
+        return Path(source.file).name == file
+    return any(own.feature.name in names for own in source.features)
 
 
 def try_out(game: Game, source: FeatureSource) -> None:

@@ -150,7 +150,7 @@ class Measure(ABC):
     def number(self, means: Floats) -> tuple[float, Floats]:
         """Make the number of the weighted means [M] of the terms; also its derivatives [M]. By default the first mean.
 
-        It is asked for with means of at least one position.
+        It is asked for with means of at least one position, and may be nan where they are too few.
         """
         return float(means[0]), np.eye(1, len(means))[0]
 

@@ -177,6 +177,8 @@ class Sums:
             found[:, :, -1] = self._of_group(self._totals.sum(axis=1), shifted, self._all_squares, self._all_games)
         return Numbers(np.append(counts, counts.sum()), *found)
 
+    # A measure may give nan or inf in a group of a few positions; the table shows it.
+    @np.errstate(all="ignore")
     def _of_group(self, totals: Floats, shifted: Floats, squares: Floats, games: int) -> Floats:
         """Give numbers, errors, differences and errors of these: [4, E]."""
         evaluations = len(self._measures)

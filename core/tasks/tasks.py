@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -32,8 +33,8 @@ _IN_FLIGHT_ELSEWHERE = 256
 SAFE_PATH = "PYTHONSAFEPATH"
 """Variable of the environment by which Python imports nothing from the current folder."""
 
-CARRIED: dict[Callable[[Any], None], Any] = {}
-"""Module-level functions that a worker calls before each task, with what the process that hands it out has here."""
+CARRIED: dict[Callable[[Any], AbstractContextManager[None]], Any] = {}
+"""Module-level functions whose blocks a worker does each task in, with what the process that hands it out has here."""
 
 _environment = threading.RLock()
 
@@ -201,12 +202,12 @@ def run_tasks(
 
 
 def _call(
-    function: Callable[[T], R], task: T, carried: Sequence[tuple[Callable[[Any], None], Any]]
+    function: Callable[[T], R], task: T, carried: Sequence[tuple[Callable[[Any], AbstractContextManager[None]], Any]]
 ) -> tuple[R, list[PlainReason]]:
     """Call the function in a worker; what it would warn of is for the process that asked to say, once for all."""
-    for prepare, value in carried:
-        prepare(value)
-    with collected_reasons() as reasons:
+    with contextlib.ExitStack() as blocks, collected_reasons() as reasons:
+        for block, value in carried:
+            blocks.enter_context(block(value))
         return function(task), reasons
 
 

@@ -1,6 +1,7 @@
 """Features of a user's own: beside those of each game, in commands and workers, and refused where they are wrong."""
 
 import copy
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning, load_learning
 from glem.core.features.own import feature, load_features, use
+from glem.core.game.records import GameRecords
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
+from glem.core.positions.labels import positions_of_records
 from glem.core.tasks.run_folder import claim_folder
 from glem.core.tasks.tasks import Workers, run_tasks
 from tests.core.cli.terminal import Terminal
@@ -150,6 +153,26 @@ def test_wrong_features_are_refused(othello_learning: Learning, tmp_path: Path, 
         othello_learning.extended(written(tmp_path, text))
 
 
+def test_one_that_raises_late_ends_commands_in_a_line(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # No game by which features are tried at load begins with two discs in the first column.
+    text = "@glem.feature('connect_four', 0, 1, linear=True)\ndef mine(position):\n    "
+    text += "if position.own | position.opponent == 3:\n        raise ValueError('late')\n    return 0"
+    own = ("--features", written(tmp_path, text))
+    linear_evaluation(load_learning("connect_four").extended(own[1]), mine=1.0).save("model.npz")
+    learning = load_learning("connect_four")
+    games = GameRecords.from_moves(np.array([0, 0, 1, 1, 2, 2, 3], np.int16), np.array([0, 7]))
+    write_positions("positions.parquet", positions_of_records(learning.game, [games]))
+    told = f"{own[1]}: feature 'mine' fails: ValueError: late (wrong.py:5)"
+    assert told in terminal.fails("fit", "positions.parquet", "-o", "other.npz", "--patterns", "none", *own)
+    assert told in terminal.fails("evaluate", "model.npz", "positions.parquet", *own)
+    assert told in terminal.fails("search", "connect_four", "--evaluation", "model.npz", "--depth", 3, *own)
+    match = ("match", "model.npz,depth=3", "default,depth=1", "--opening-count", 4, "--openings", "all:1")
+    assert told in terminal.fails(*match, "--workers", 2, *own)
+
+
 def test_evaluations_name_the_file_that_they_need(
     othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +190,9 @@ def test_evaluations_name_the_file_that_they_need(
         LinearEvaluation.load(model)
 
 
-def test_functions_are_added_and_registered(othello_learning: Learning, tmp_path: Path) -> None:
+def test_functions_are_added_and_registered(
+    othello_learning: Learning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @feature("othello", 0, 1, linear=True)
     def is_start(position):  # type: ignore[no-untyped-def]
         return int(position.own | position.opponent == np.uint64(0x0000001818000000))
@@ -185,6 +210,15 @@ def test_functions_are_added_and_registered(othello_learning: Learning, tmp_path
     finally:
         use(before)
     assert load_learning("othello") is othello_learning
+    model = tmp_path / "model.npz"
+    linear_evaluation(learning, is_start=1.0).save(model)
+    monkeypatch.setattr("glem.core.features.own._known", {})
+    with pytest.raises(BadInputError, match=r"of no file \(is_start\): in Python, .* write them into a file, name it"):
+        LinearEvaluation.load(model)
+    text = "@glem.feature('othello', 0, 1)\ndef is_start(position): return 0"
+    load_features(written(tmp_path, text))
+    with pytest.raises(BadInputError, match=r"\(is_start\), with another text than that of .*wrong.py: in Python, "):
+        LinearEvaluation.load(model)
     with pytest.raises(BadInputError, match="'len' is no feature"):
         othello_learning.extended(len)
 
@@ -206,6 +240,18 @@ def test_a_file_without_features_of_the_game_is_warned_of(terminal: Terminal, fi
     file.write_text(SOURCE.replace('"connect_four"', '"othello"'))
     terminal("search", "connect_four", "--evaluation", "default", "--depth", 2, "--features", file)
     assert f"glem: warning: {file}: has no features of connect_four" in terminal.error
+
+
+def test_evaluations_with_them_are_checked(
+    terminal: Terminal, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.conformance.evaluation.tempfile.TemporaryDirectory", lambda: nullcontext(tmp_path))
+    checking = ("check", "connect_four", "--games", 2, "--only", "evaluation", "--features", file)
+    found = {each["name"]: each for each in terminal.json(*checking)["checks"]}
+    assert found["file"]["cases"] == 5
+    assert not any(each["skipped"] for each in found.values())
+    saved = LinearEvaluation.load(tmp_path / "evaluation.npz")
+    assert "more_stones" in [saved.learning.features[place].name for place in saved.linear]
 
 
 def test_commands_take_them_to_every_process(

@@ -181,6 +181,23 @@ def test_the_grade_is_that_of_glem_grade_with_the_same_calibration(
         assert found.value[0, -1] == pytest.approx(np.exp(mean / len(positions)), rel=1e-6)
 
 
+@pytest.mark.parametrize("slope", [np.nan, np.inf])
+def test_a_number_that_is_not_finite_is_shown_without_a_warning(slope: float) -> None:
+    class Endless(Measure):
+        def terms(self, judged: Judged) -> Any:
+            return judged.value
+
+        def number(self, means: Any) -> Any:
+            return slope, np.full(1, -slope)
+
+    judged = Judged(np.arange(4.0), np.zeros(4), np.ones(4), np.array([0, 0, 1, 1]))
+    sums = Sums("endless", [Endless(), Endless()])
+    sums.add([judged, judged], Division.of(np.array([0, 1, 1, 1]), judged.game))
+    found = sums.numbers()
+    np.testing.assert_array_equal(found.value, slope)
+    assert np.isnan(found.error).all() and np.isnan(found.difference).all()
+
+
 @given(
     records=st.lists(st.integers(-1, 4), max_size=30),
     sizes=st.lists(st.integers(0, 9), min_size=1, max_size=6),
