@@ -82,14 +82,14 @@ def _key_figures(report: DiscoveryReport) -> Element | None:
         change = 100 * (models[best] / overall[name] - 1)
         figures.append((f"{signed(change)} %", f"error against {name}"))
     if report.added is not None:
-        figures.append((_with_error(report.added, -1), f"{errors.unit}: what found patterns add to the given ones"))
+        figures.append((_with_error(report.added, -1), f"{errors.unit}: change of the error by found patterns"))
     figures.append((whole(sum(errors.counts)), "positions graded"))
     return key_figures(figures)
 
 
 def _with_error(added: Added, place: int) -> str:
     change, error = added.differences[place], added.errors[place]
-    return f"{signed(change, 3)} ± {error:.3f}" if math.isfinite(change) else ""
+    return f"{change:+.3f} ± {error:.3f}".replace("-", "−") if math.isfinite(change) else ""
 
 
 def _added_table(report: DiscoveryReport) -> Element | None:
