@@ -355,8 +355,8 @@ def _summary(found: Discovery) -> str:
     )
     sources = found.positions.sources
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
-    searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}, searched for what"
-    return f"{searched} tells the winner. {configurations}{told}{unlearned}"
+    searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}."
+    return f"{searched} {configurations}{told}{unlearned}"
 
 
 def _added_text(found: Discovery) -> str:
@@ -371,8 +371,8 @@ def _added_text(found: Discovery) -> str:
     better, worse = int((by_phase < 0).sum()), int((by_phase > 0).sum())
     doubt = "" if abs(change) > 2 * error else ", which may be chance"
     return (
-        f" {counted(len(added.items), 'pattern')} that the machine designed for what these leave change that by "
-        f"{change:+.3f} ± {error:.3f}{doubt}; it is smaller in {counted(better, 'phase')} and greater in {worse}."
+        f" {counted(len(added.items), 'pattern')} found for what these leave: {change:+.3f} ± {error:.3f}{doubt} "
+        f"({counted(better, 'phase')} better, {worse} worse)."
     )
 
 

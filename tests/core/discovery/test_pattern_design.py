@@ -1,5 +1,6 @@
 """Patterns by machine: strengths against an oracle, planted patterns found, the command."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -69,28 +70,22 @@ def test_a_planted_table_of_two_counts_is_added_first(planted: Positions, prior:
     pair = tuple(sorted(FEATURES.index(name) for name in ("mobility", "opponent_frontier")))
     values = FEATURES.values(planted.positions)[:, pair].astype(int)
     noise = np.random.default_rng(3).normal(0, 4, len(planted))
-    label = prior.predict(planted.positions) + 8 * (values.sum(axis=1) % 2) + noise
+    given = evolve(planted, label=prior.predict(planted.positions) + 8 * (values.sum(axis=1) % 2) + noise)
     plan = DesignPlan(instances=2)
-    found = design_patterns(evolve(planted, label=label), LEARNING, plan, prior=prior)
-    assert found[0].features == pair
-    assert found[0].gain > 0.05
-    assert design_patterns(evolve(planted, label=label), LEARNING, plan, prior=prior, jobs=2) == found
+    found = design_patterns(given, LEARNING, plan, prior=prior)
+    assert found[0].features == pair and found[0].gain > 0.05
+    assert design_patterns(given, LEARNING, plan, prior=prior, jobs=2) == found
     # Who has it already is not offered it again.
-    names = [FEATURES[feature].name for feature in pair]
-    owner = prior.with_patterns(PatternSet.from_names(FEATURES, {"own": names[::-1]}))
-    again = design_patterns(evolve(planted, label=label), LEARNING, plan, prior=owner)
-    assert pair not in [pattern.features for pattern in again]
+    owner = prior.with_patterns(PatternSet.from_names(FEATURES, {"own": ("opponent_frontier", "mobility")}))
+    assert pair not in [pattern.features for pattern in design_patterns(given, LEARNING, plan, prior=owner)]
 
 
 def test_little_is_added_where_noise_is_left(planted: Positions, prior: LinearEvaluation) -> None:
     label = prior.predict(planted.positions) + np.random.default_rng(4).normal(0, 4, len(planted))
-    try:
+    # Nothing at all is an error.
+    with contextlib.suppress(BadInputError):
         found = design_patterns(evolve(planted, label=label), LEARNING, prior=prior)
-    except BadInputError as error:
-        assert "explains the labels of held-out games" in str(error)
-    else:
-        assert len(found) <= 3
-        assert all(pattern.gain < 0.002 for pattern in found)
+        assert len(found) <= 3 and all(pattern.gain < 0.002 for pattern in found)
 
 
 def test_bad_plans_and_labels(planted: Positions) -> None:
@@ -113,13 +108,9 @@ def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None
     counts = {feature.name for feature in FEATURES.features if feature.cell is None}
     model, added = tmp_path / "model.npz", tmp_path / "added.txt"
     terminal.json("fit", positions, "--patterns", output, "--iterations", "8", "-o", model)
-    how = ("--prior", model, "--instances", "2", "-o", added)
-    found = terminal.json("discover", "patterns", positions, *how)
-    assert found["patterns"]
-    assert all(set(pattern["features"]) <= counts for pattern in found["patterns"])
-    terminal.json(
-        "fit", positions, "--prior", model, "--patterns", added, "--iterations", "2", "-o", tmp_path / "b.npz"
-    )
+    more = terminal.json("discover", "patterns", positions, "--prior", model, "--instances", 2, "-o", added)["patterns"]
+    assert more and all(set(pattern["features"]) <= counts for pattern in more)
+    terminal.json("fit", positions, "--prior", model, "--patterns", added, "--iterations", 2, "-o", tmp_path / "b.npz")
     assert "input" in terminal.fails("discover", "patterns", positions, "-o", positions)
     assert "instances explains" in terminal.fails("discover", "patterns", positions, "--instances", "1", "-o", output)
     assert "no such file" in terminal.fails("discover", "patterns", tmp_path / "none.parquet", "-o", output).lower()

@@ -82,17 +82,14 @@ def test_other_terms_than_the_priors_are_fitted_to_what_it_leaves() -> None:
     assert LEARNING.sample is not None
     positions = LEARNING.sample()
     settings = FitSettings(ConjugateGradient(iterations=6, tolerance=0), l2=20, smoothing=0.25)
-    edges, counts = (
-        PatternSet.from_names(LEARNING.features, each)
-        for each in ({"edge": ("a1", "b1", "c1", "d1")}, {"moves": ("mobility", "opponent_mobility")})
-    )
+    edges = PatternSet.from_names(LEARNING.features, {"edge": ("a1", "b1", "c1", "d1")})
+    counts = PatternSet.from_names(LEARNING.features, {"moves": ("mobility", "opponent_mobility")})
     relations = RelationTable(np.array([0, 9, 18]), np.array([1, 1, 2]))
     configurations = ConfigurationSet.from_relations(relations, [(0,), (0, 1), (1, 2)])
     prior = train(positions, LEARNING, Terms(edges), settings).evaluation
     left = evolve(positions, label=positions.label - prior.predict(positions.positions))
-    linear = LEARNING.linear[:3]
     for terms in (
-        Terms(counts, linear=linear),
+        Terms(counts, linear=LEARNING.linear[:3]),
         Terms(configurations=configurations, classes=np.array([0, 1, 1], np.int32), most_specific=False),
     ):
         found = train(positions, LEARNING, terms, settings, prior=prior)
