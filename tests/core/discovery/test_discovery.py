@@ -173,9 +173,11 @@ def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any
     squares = [(each.predict(held_out.positions) - held_out.label) ** 2 for each in (given, extended)]
     games = np.unique(held_out.game_key, return_inverse=True)[1]
     phases = LEARNING.phases.of(held_out.positions)
-    for place, rows in enumerate([*(phases == phase for phase in range(13)), np.ones(len(phases), bool)]):
-        before, after = (np.sqrt(each[rows].mean()) for each in squares)
-        assert added["differences"][place] == pytest.approx(after - before, abs=1e-5)
+    for phase in range(13):
+        before, after = (np.sqrt(each[phases == phase].mean()) for each in squares)
+        assert added["differences"][phase] == pytest.approx(after - before, abs=1e-5)
+    before, after = (np.sqrt(each.mean()) for each in squares)
+    assert added["differences"][-1] == pytest.approx(after - before, abs=1e-5)
     # To first order the difference of two roots is a mean; the positions of a game are one draw of it.
     slopes = squares[1] / (2 * after) - squares[0] / (2 * before)
     of_games = np.bincount(games, slopes - slopes.mean()) / len(games)
