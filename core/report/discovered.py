@@ -270,12 +270,12 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
     if found.trainings:
         model = min(found.trainings, key=lambda name: float(assessment.errors[name][-1]))
         curves = _curves(learning, model, found.trainings[model].weights.results)
-    maps, given = _cell_maps(found), _pattern_name(found)
+    maps, given, added = _cell_maps(found), _pattern_name(found), _added(found)
     return DiscoveryReport(
         title=f"What decides a game of {learning.game.title}",
         game_title=learning.game.title,
         layout=learning.game.layout,
-        summary=_summary(found),
+        summary=_summary(found, added),
         facts=_facts(found, has_maps=bool(maps)),
         phases=phases,
         phase_description=described,
@@ -294,7 +294,7 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
         ],
         configurations=_configuration_items(found),
         patterns=_pattern_items(found, PATTERNS),
-        added=_added(found),
+        added=added,
         unit=unit,
         pattern_source=f"the set {given} of {learning.game.title}" if given in learning.pattern_sets else given,
         how_to_read=_HOW_TO_READ.format(
@@ -318,7 +318,7 @@ def _pattern_name(found: Discovery) -> str:
     return "" if name == "none" else Path(name).name
 
 
-def _summary(found: Discovery) -> str:
+def _summary(found: Discovery, added: Added | None) -> str:
     """Tell in a few sentences what was searched, found and reached."""
     learning, candidates, assessment, trainings = found.learning, found.candidates, found.assessment, found.trainings
     unit = f"{learning.label_unit} root mean square error"
@@ -346,7 +346,7 @@ def _summary(found: Discovery) -> str:
         )
     )
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
-    told += _added_text(found)
+    told += _added_text(found, added)
     unlearned = "".join(
         f" {name}: {warning}."
         for name, training in trainings.items()
@@ -359,14 +359,13 @@ def _summary(found: Discovery) -> str:
     return f"{searched} {configurations}{told}{unlearned}"
 
 
-def _added_text(found: Discovery) -> str:
+def _added_text(found: Discovery, added: Added | None) -> str:
     """Tell whether what was designed adds to the patterns that were given."""
     if PATTERNS not in found.trainings:
         return ""
-    if EXTENDED not in found.trainings:
+    if added is None:
         return " Nothing was found that adds to these patterns."
-    assessment, added = found.assessment, _added(found)
-    assert added is not None
+    assessment = found.assessment
     by_phase, change, error = assessment.added[:-1], float(assessment.added[-1]), float(assessment.added_errors[-1])
     better, worse = int((by_phase < 0).sum()), int((by_phase > 0).sum())
     doubt = "" if abs(change) > 2 * error else ", which may be chance"
