@@ -334,7 +334,7 @@ def discover(
     progress
         Display.
     settings
-        Those of :class:`~glem.core.discovery.plan.DiscoveryPlan`: ``glem.discover(p, "found", keep=2000, gain=2)``.
+        Those of :class:`~glem.core.discovery.plan.DiscoveryPlan`: ``glem.discover(p, "found", keep=300)``.
 
     Raises
     ------

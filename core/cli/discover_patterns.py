@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from glem.core.cli import options
 from glem.core.cli.display import display_progress, print_result
 from glem.core.cli.outputs import check_outputs
+from glem.core.errors import BadInputError
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
 
@@ -64,7 +65,7 @@ def command(
     the evaluation leaves: "glem fit --prior EVALUATION --patterns" adds them to it.
     """
     from glem.core.discovery.candidates import draw_sample
-    from glem.core.discovery.pattern_design import DesignPlan, design_patterns
+    from glem.core.discovery.pattern_design import DesignPlan, design_patterns, names_of
     from glem.core.evaluation.named import load_value
     from glem.core.features.learning import load_learning
     from glem.core.files.atomic import write_text
@@ -77,18 +78,18 @@ def command(
     drawn = draw_sample(given, sample, seed)
     how: dict[str, Any] = {"prior": before, "jobs": jobs, "progress": display_progress()}
     found = design_patterns(drawn, learning, DesignPlan(maximum_size=size, **plan), **how)
+    if not found:
+        raise BadInputError(
+            f"no pattern with at most {plan['instances']} symmetric instances explains the labels of held-out games: "
+            "more positions, more instances or a smaller minimal match count may help"
+        )
     # Numbers go on where those of the prior end: names of patterns differ.
     first = 1 if before is None or before.patterns is None else 1 + len(before.patterns.patterns)
-    boards = _boards(learning, [(f"pattern_{number}", each.features) for number, each in enumerate(found, first)])
+    names = names_of(learning, found, first)
+    boards = _boards(learning, [(name, each.features) for name, each in zip(names, found, strict=True)])
     result: list[dict[str, Any]] = [
-        {
-            "name": f"pattern_{number}",
-            "features": [learning.features[feature].name for feature in each.features],
-            "instances": each.instances,
-            "gain": each.gain,
-            "left": each.left,
-        }
-        for number, each in enumerate(found, first)
+        {"name": name, "features": features, "instances": each.instances, "gain": each.gain, "left": each.left}
+        for (name, features), each in zip(names.items(), found, strict=True)
     ]
     # What is added to an evaluation explains little.
     digits = 1 if before is None else 2

@@ -1,4 +1,9 @@
-"""From positions to the configurations worth a weight: mining, significance, gain, symmetry (GLEM, section 4)."""
+"""From positions to configurations that may be worth a weight: mining, gain, symmetry (GLEM, sections 4.2 and 4.4).
+
+Match counts alone find endless variations of a few strong themes. GLEM names correlation with the label as a first
+criterion, and calls the relevance of a variable among many the hard part. Here configurations are chosen by what they
+would explain of what an evaluation leaves; what it says already counts for nothing.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +15,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
 from glem.core.configurations.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
-from glem.core.configurations.mining import label_significance, label_statistics, mine
+from glem.core.configurations.mining import label_statistics, mine
 from glem.core.configurations.mining.gain import generalization_gain
 from glem.core.configurations.mining.union import union
 from glem.core.discovery.plan import DiscoveryPlan
@@ -21,34 +26,62 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
-_LEVEL = 0.01
-"""Significance level of the correlation with the label, after Benjamini and Hochberg's correction."""
 _LIMIT = 40_000_000
 """Most configurations to mine; more are an error, since what is missing then is no random part."""
+_PROPOSED = 20_000
+_SHRINKAGE = 0.01
+"""Share of the sample whose matches halve what a configuration is thought to explain: few matches may be chance."""
 
 
 @define(frozen=True, eq=False)
-class Candidates:
-    """Configurations to fit.
+class Proposals:
+    """Configurations that may be added to an evaluation: those that say most beyond their generalizations.
 
     Parameters
     ----------
     configurations
-        C configurations with all their images; match counts in the sample. C is 0 where nothing is worth
-        a weight.
-    mined, significant
-        How many configurations were mined, and how many of them were significant with enough gain.
-    incomplete
-        Why the mining stopped early; empty when it did not.
-    lacking
-        Why there are no configurations, and what helps; empty when there are some.
+        C configurations with all their images; match counts in the sample.
+    classes
+        int32 [C]: symmetry class of each.
+    sample, values
+        The N positions that were mined, and their values int16 [N, F].
     """
 
     configurations: ConfigurationSet
-    mined: int
-    significant: int
-    incomplete: str = ""
-    lacking: str = ""
+    classes: NDArray[np.int32]
+    sample: Positions
+    values: NDArray[np.int16]
+
+    def scores(self, left: NDArray[np.float64], *, jobs: int = 1) -> NDArray[np.float64]:
+        """Tell what each class would explain of what an evaluation leaves: the gradient's square, by matches, shrunk.
+
+        Parameters
+        ----------
+        left
+            float64 [N], see :func:`standardized`.
+        jobs
+            Threads.
+
+        Returns
+        -------
+        scores
+            float64, one of each class.
+        """
+        found = label_statistics(self.configurations, self.values, left, jobs=jobs)
+        count = int(self.classes.max(initial=-1)) + 1
+        matches = np.bincount(self.classes, found.match_counts, count)
+        sums = np.bincount(self.classes, found.label_sums, count)
+        scores: NDArray[np.float64] = sums**2 / (matches + _SHRINKAGE * len(self.sample))
+        return scores
+
+
+def standardized(left: NDArray[np.floating], phase: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Give what is left of labels in standard deviations of its phase; what the phase alone explains is taken off."""
+    found = left.astype(np.float64)
+    for number in np.unique(phase):
+        rows = phase == number
+        found[rows] = (found[rows] - found[rows].mean()) / (found[rows].std() or 1.0)
+    return found
 
 
 def _transform_rows(rules: Any, columns: Any, symmetry: Any, images: Any) -> None:
@@ -97,24 +130,7 @@ def _subsets(learning: Learning, plan: DiscoveryPlan) -> dict[str, NDArray[np.in
     return {name: learning.features.select(names=members) for name, members in patterns.items()}
 
 
-def _lacking(plan: DiscoveryPlan, mined: int, significant: int, gaining: int, greatest: float) -> str:
-    """Say which of the two conditions keeps all configurations out, and what helps against it."""
-    found = (
-        f"none of {counted(mined, 'configuration')} is significant at {_LEVEL:g} and gains "
-        f"{plan.gain:g} standard "
-        f"errors over its generalizations: {significant:,} of them are significant, {gaining:,} gain enough, and the "
-        f"greatest gain is {greatest:.2f}."
-    )
-    # The correction multiplies by the number of tests: fewer candidates leave more of them significant.
-    fewer = (
-        "fewer candidates, as the significance is corrected for their number (a smaller --maximum-size, or a larger "
-        "--minimum-matches)"
-    )
-    helps = ["a smaller --gain", fewer] if significant or not gaining else [fewer]
-    return f"{found} What helps: {', '.join(helps)}, more games"
-
-
-def find_candidates(
+def mine_sample(
     sample: Positions,
     learning: Learning,
     plan: DiscoveryPlan,
@@ -123,19 +139,17 @@ def find_candidates(
     work: Path | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
-) -> Candidates:
-    """Mine a sample and keep what is significant and says more than its generalizations.
-
-    Where nothing is, there are no configurations among the candidates, and these tell why.
+) -> ConfigurationSet:
+    """Mine all configurations that occur often enough in a sample (GLEM, section 4.2).
 
     Parameters
     ----------
     sample
-        Scored positions, see :func:`draw_sample`.
+        Positions, see :func:`draw_sample`.
     learning
         Features of their game.
     plan
-        What to mine and keep.
+        What to mine.
     seed
         Of the sequential test.
     work
@@ -148,7 +162,7 @@ def find_candidates(
     Raises
     ------
     BadInputError
-        All labels are equal, no configuration matches often enough or too many do, or what mining raises.
+        No configuration matches often enough or too many do, or what mining raises.
     """
     values = learning.features.values(sample.positions)
     minimum = plan.matches_for(len(sample))
@@ -177,32 +191,45 @@ def find_candidates(
         raise BadInputError(
             f"no configuration matches {minimum:,} of the {counted(len(sample), 'position')} of the sample"
         )
-    # What the phase alone tells is no configuration's merit.
-    phase = learning.phases.of(sample.positions)
-    means = np.bincount(phase, sample.label, len(learning.phases)) / np.maximum(
-        np.bincount(phase, minlength=len(learning.phases)), 1
-    )
-    label = sample.label - means[phase]
-    statistics = label_statistics(mined, values, label, jobs=jobs, progress=progress)
-    # The positions of a game share their result.
-    per_label = max(1.0, len(sample) / sample.game_count) if sample.game_count else 1.0
-    significant = label_significance(statistics, positions_per_label=per_label) <= _LEVEL
-    overall = float(statistics.label_total / len(sample))
-    deviation = float(np.sqrt(max(statistics.label_squares / len(sample) - overall**2, 0)))
-    if not deviation > 0:
-        raise BadInputError("all labels are equal: no configuration can be significant")
-    gains = np.abs(generalization_gain(mined, statistics.means, overall, deviation * np.sqrt(per_label)))
-    gaining = gains >= plan.gain
-    chosen = np.flatnonzero(significant & gaining)
-    if len(chosen) == 0:
-        greatest = float(np.nan_to_num(gains).max())
-        lacking = _lacking(plan, len(mined), int(significant.sum()), int(gaining.sum()), greatest)
-        return Candidates(mined.select(chosen), len(mined), 0, mined.incomplete, lacking)
-    best_first = chosen[np.argsort(-gains[chosen], kind="stable")]
-    ranked = mined.select(best_first)
-    _, first = np.unique(symmetry_classes(ranked, learning.features.symmetries), return_index=True)
-    kept = np.sort(first)[: plan.keep]
-    closed, origin = close_under_symmetry(ranked.select(kept), learning.features.symmetries)
+    return mined
+
+
+def propose(
+    mined: ConfigurationSet,
+    sample: Positions,
+    learning: Learning,
+    left: NDArray[np.float64],
+    *,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> Proposals:
+    """Choose the mined configurations that gain most over their generalizations in what an evaluation leaves.
+
+    Parameters
+    ----------
+    mined
+        Configurations with their generalizations (:func:`mine_sample`).
+    sample
+        The N positions that were mined.
+    learning
+        Features of their game.
+    left
+        float64 [N]: what the evaluation leaves of their labels (:func:`standardized`).
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+    """
+    values, symmetries = learning.features.values(sample.positions), learning.features.symmetries
+    statistics = label_statistics(mined, values, left, jobs=jobs, progress=progress)
+    gains = np.abs(generalization_gain(mined, statistics.means, float(left.mean()), 1.0))
+    # A class has as many members as there are symmetries, and each is among the mined ones.
+    many = min(_PROPOSED * (1 if symmetries is None else len(symmetries)), len(gains))
+    best = np.sort(np.argpartition(-gains, many - 1)[:many])
+    ranked = mined.select(best[np.argsort(-gains[best], kind="stable")])
+    _, first = np.unique(symmetry_classes(ranked, symmetries), return_index=True)
+    kept = np.sort(first)[:_PROPOSED]
+    closed, origin = close_under_symmetry(ranked.select(kept), symmetries)
     # Under random symmetries all images match equally often, up to chance: an image has its original's count.
     configurations = evolve(closed, match_counts=ranked.match_counts[kept][origin], incomplete=mined.incomplete)
-    return Candidates(configurations, len(mined), len(chosen), mined.incomplete)
+    return Proposals(configurations, symmetry_classes(configurations, symmetries), sample, values)

@@ -1,12 +1,19 @@
 """The main job: from scored positions to mined configurations and fitted evaluations, with all that a report needs.
 
-Stages, each of which keeps its finished parts in the run folder: mining on a sample of the training games, a fit of the
-mined configurations alone, a fit of patterns, and patterns by machine, which are fitted to what these leave. After a
-kill the same call continues from these parts, and ends with the same files as one that was never interrupted.
+Stages, each of which keeps its finished parts in the run folder: mining on a sample of the training games; linear
+features and the mined configurations that add to them; a fit of patterns; and what is added to these, patterns by
+machine and mined configurations. After a kill the same call continues from these parts, and ends with the same files as
+one that was never interrupted.
+
+Configurations are added in rounds, as in boosting. In each, those that would explain most of what is left stand beside
+the earlier ones, and the weights of all of them go on from what they are, so that no round makes worse what the one
+before has reached on the games that stop the fits. Without a start, hundreds of new weights fit noise before others
+have converged, and the games that stop the fit end it there: more terms were worse than fewer.
 """
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,10 +23,9 @@ from attrs import asdict, define, evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
-from glem.core.configurations.configurations import symmetry_classes
+from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
-from glem.core.configurations.mining import label_statistics
-from glem.core.discovery.candidates import Candidates, draw_sample, find_candidates
+from glem.core.discovery.candidates import draw_sample, mine_sample, propose, standardized
 from glem.core.discovery.pattern_design import DesignPlan, design_patterns
 from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError, __version__
@@ -41,13 +47,14 @@ from glem.core.tasks.run_folder import remove_work, run_folder
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
 EXTENDED = "extended"
-"""The patterns, and those that were designed for what they leave."""
+"""The patterns, and what was found that adds to them."""
 
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the training games that decide when a fit stops."""
 _ADDED_INSTANCES = 12
+_ROUNDS = 8
 _ADDED_L2 = 8.0
 """By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
 
@@ -94,15 +101,13 @@ class Discovery:
         What was done.
     positions, training_set, held_out, sample
         All positions, those that were learned from, those that no stage saw, and those that were mined.
-    candidates
-        The mined configurations and how many there were.
-    classes
-        int32 [C]: symmetry class of each configuration.
-    correlations
-        float32 [C]: correlation of each with the label in the sample.
+    mined, incomplete
+        How many configurations were mined, and why the mining stopped early; empty when it did not.
     trainings
-        Model name to its training: configurations alone, where there are some, patterns, and these with others beside
-        them that were designed for what they leave, where there are some.
+        Model name to its training, of the last round where there were some: configurations, where some add to linear
+        features; patterns; and these with what adds to them, where anything does.
+    designed
+        Training of the patterns that were added to the given ones, or None.
     assessment
         Errors on held-out games.
     """
@@ -114,18 +119,15 @@ class Discovery:
     training_set: Positions
     held_out: Positions
     sample: Positions
-    candidates: Candidates
-    classes: NDArray[np.int32]
-    correlations: NDArray[np.floating]
+    mined: int
+    incomplete: str
     trainings: Mapping[str, Training]
+    designed: Training | None
     assessment: Assessment
 
     def __repr__(self) -> str:
-        found = len(self.candidates.configurations)
-        return (
-            f"Discovery({self.learning.game.name}: {counted(found, 'configuration')} of "
-            f"{counted(len(self.sample), 'position')})"
-        )
+        name = self.learning.game.title
+        return f"Discovery({name}: {counted(self.mined, 'configuration')} in {counted(len(self.sample), 'position')})"
 
 
 RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz", f"{EXTENDED}.npz")
@@ -175,14 +177,63 @@ class _Run:
     jobs: int
     progress: Progress
 
-    def candidates(self, sample: Positions) -> Candidates:
+    def mined(self, sample: Positions) -> ConfigurationSet:
         how: dict[str, Any] = {"work": self.work, "jobs": self.jobs, "progress": self.progress}
         try:
-            return find_candidates(sample, self.learning, self.plan, seed=self.seed, **how)
+            return mine_sample(sample, self.learning, self.plan, seed=self.seed, **how)
         except BadInputError:
             # The same settings would end here again, and others cannot go on with these parts.
             remove_work(self.work)
             raise
+
+    def with_configurations(
+        self,
+        name: str,
+        mined: ConfigurationSet,
+        sample: Positions,
+        before: LinearEvaluation,
+        provenance: Mapping[str, str],
+    ) -> Training | None:
+        """Add configurations to an evaluation, round by round; None where none helps the games that stop the fits."""
+        learning, share = self.learning, math.ceil(self.plan.keep / _ROUNDS)
+        phase = learning.phases.of(sample.positions)
+
+        def left(evaluation: LinearEvaluation) -> NDArray[np.float64]:
+            return standardized(sample.label - evaluation.predict(sample.positions, jobs=self.jobs), phase)
+
+        remaining = left(before)
+        proposals = propose(mined, sample, learning, remaining, jobs=self.jobs, progress=self.progress)
+        chosen = np.zeros(int(proposals.classes.max(initial=-1)) + 1, bool)
+        weights = np.zeros((len(learning.phases), len(proposals.classes)), np.float32)
+        linear = tuple(learning.features[place].name for place in before.linear)
+        found: Training | None = None
+        for number in range(_ROUNDS):
+            scores = np.where(chosen, -1, proposals.scores(remaining, jobs=self.jobs))
+            new = np.argsort(-scores, kind="stable")[: min(share, self.plan.keep - int(chosen.sum()))]
+            chosen[new[scores[new] > 0]] = True
+            rows = np.flatnonzero(chosen[proposals.classes])
+            if len(rows) == 0:
+                break
+            configurations = proposals.configurations.select(rows)
+            terms = Terms(
+                configurations=configurations,
+                classes=symmetry_classes(configurations, learning.features.symmetries),
+                most_specific=False,
+                linear=linear,
+            )
+            prior = evolve(
+                before if found is None else found.evaluation,
+                configurations=configurations,
+                configuration_weights=weights[:, rows],
+                most_specific=False,
+            )
+            training = self.fitted(f"{name}-{number}", terms, provenance, prior)
+            if not any(result is not None and result.improved for result in training.results):
+                break
+            found = training
+            weights[:, rows] = training.evaluation.configuration_weights
+            remaining = left(training.evaluation)
+        return found
 
     def extension(self, sample: Positions, prior: LinearEvaluation) -> PatternSet | None:
         """Design patterns for what an evaluation leaves; None where nothing helps."""
@@ -190,7 +241,9 @@ class _Run:
         try:
             found = design_patterns(sample, self.learning, plan, prior=prior, jobs=self.jobs, progress=self.progress)
         except BadInputError:
-            # Too few positions, or nothing that explains what is left: the other models are of use without it.
+            # Too few positions, or nothing is left: the other models are of use without it.
+            found = []
+        if not found:
             return None
         features = self.learning.features
         members = [[features[place].name for place in pattern.features] for pattern in found]
@@ -276,7 +329,7 @@ def discover(
 
     A context manager: the block writes the report (:func:`glem.core.report.write_discovery`), and unfinished work goes
     when the block has ended. Where no configuration is worth a weight, the discovery goes on with patterns and
-    baselines, and the candidates tell why.
+    baselines.
 
     Parameters
     ----------
@@ -313,6 +366,8 @@ def discover(
             f"{len(held_out):,} held "
             "out; at least 1,000 and 100 are needed"
         )
+    if (training_set.label == training_set.label[0]).all():
+        raise BadInputError("all labels are equal: there is nothing to explain")
     if not folder.is_dir():
         check_writable(folder)
     _check_results(folder)
@@ -320,27 +375,32 @@ def discover(
     with run_folder(folder / "work", _described(positions, chosen, seed, pattern_set)) as work:
         run = _Run(work, learning, chosen, seed, training_set, jobs, progress)
         sample = draw_sample(training_set, chosen.sample, seed)
-        candidates = run.candidates(sample)
-        configurations = candidates.configurations
-        classes = symmetry_classes(configurations, learning.features.symmetries)
-        models = {}
-        if len(configurations):
-            models[CONFIGURATIONS] = Terms(configurations=configurations, classes=classes)
+        mined = run.mined(sample) if chosen.keep else None
+        trainings: dict[str, Training] = {}
+        designed: Training | None = None
+        told = provenance or {}
+        base = LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32))
+        if mined is not None:
+            if learning.linear:
+                base = run.fitted("linear", Terms(linear=learning.linear), told).evaluation
+            found = run.with_configurations(CONFIGURATIONS, mined, sample, base, told)
+            if found is not None:
+                trainings[CONFIGURATIONS] = found
         if pattern_set is not None:
-            models[PATTERNS] = Terms(patterns=pattern_set, linear=learning.linear)
-        trainings = {name: run.fitted(name, terms, provenance or {}) for name, terms in models.items()}
-        if pattern_set is not None:
-            prior = trainings[PATTERNS].evaluation
-            extension = run.extension(sample, prior)
+            patterns = run.fitted(PATTERNS, Terms(patterns=pattern_set, linear=learning.linear), told)
+            trainings[PATTERNS] = patterns
+            extension = run.extension(sample, patterns.evaluation)
             if extension is not None:
-                trainings[EXTENDED] = run.fitted(EXTENDED, Terms(extension), provenance or {}, prior)
+                trainings[EXTENDED] = designed = run.fitted(EXTENDED, Terms(extension), told, patterns.evaluation)
+            if mined is not None:
+                before = trainings.get(EXTENDED, patterns).evaluation
+                found = run.with_configurations(EXTENDED, mined, sample, before, told)
+                if found is not None:
+                    trainings[EXTENDED] = found
         assessment = run.assessed(held_out, trainings)
-        correlations = np.zeros(len(configurations))
-        if len(configurations):
-            values = learning.features.values(sample.positions)
-            statistics = label_statistics(configurations, values, sample.label, jobs=jobs)
-            correlations = np.nan_to_num(statistics.correlations())
-            configurations.save(folder / "mined.npz", learning.features)
+        kept = trainings[CONFIGURATIONS].evaluation.configurations if CONFIGURATIONS in trainings else None
+        if kept is not None:
+            kept.save(folder / "mined.npz", learning.features)
         else:
             (folder / "mined.npz").unlink(missing_ok=True)
         for name in {CONFIGURATIONS, PATTERNS, EXTENDED} - set(trainings):
@@ -356,10 +416,10 @@ def discover(
             training_set,
             held_out,
             sample,
-            candidates,
-            classes,
-            correlations,
+            0 if mined is None else len(mined),
+            "" if mined is None else mined.incomplete,
             trainings,
+            designed,
             assessment,
         )
 

@@ -40,6 +40,8 @@ from glem.core.tasks.progress import SILENT, Progress
 
 Floats = NDArray[np.float64]
 
+LEAST_POSITIONS = 2_000
+"""Fewer say nothing of patterns."""
 _HELD_OUT = 0.4
 _L2 = 25.0
 _ITERATIONS = 15
@@ -206,12 +208,17 @@ def design_patterns(
     Raises
     ------
     BadInputError
-        Too few positions, all labels equal, too many features, or no pattern explains anything.
+        Too few positions, all labels equal, or too many features.
+
+    Returns
+    -------
+    list
+        Patterns; none where nothing explains the labels of held-out games.
     """
     chosen = plan if plan is not None else DesignPlan()
     features = learning.features
     held_out = sample.held_out_mask(_HELD_OUT)
-    if not (held_out.sum() >= 100 and (~held_out).sum() >= 1000):
+    if not (len(sample) >= LEAST_POSITIONS and 0 < held_out.sum() < len(sample)):
         raise BadInputError(f"too few positions to find patterns: {len(sample):,}, some 100,000 are wanted")
     left = _unexplained(sample, learning, (), held_out, prior, jobs)
     variance = before = float(np.mean(left[held_out] ** 2))
@@ -257,12 +264,16 @@ def design_patterns(
             before = after
             used += counts[best]
             task.advance(counts[best])
-    if not found:
-        raise BadInputError(
-            f"no pattern with at most {chosen.instances} symmetric instances explains the labels of held-out games: "
-            "more positions, more instances or a smaller minimal match count may help"
-        )
     return found
+
+
+def names_of(learning: Learning, found: Iterable[DesignedPattern], first: int = 1) -> dict[str, list[str]]:
+    """Names of designed patterns, numbered, and of their features."""
+    features = learning.features
+    return {
+        f"pattern_{number}": [features[member].name for member in pattern.features]
+        for number, pattern in enumerate(found, first)
+    }
 
 
 def _unexplained(
@@ -274,8 +285,8 @@ def _unexplained(
     jobs: int,
 ) -> Floats:
     """Take from the labels what prior or linear features and patterns explain, in standard deviations of each phase."""
-    names = [[learning.features[member].name for member in members] for members in chosen]
-    patterns = PatternSet.from_names(learning.features, {str(number): each for number, each in enumerate(names)})
+    names = {str(members): [learning.features[member].name for member in members] for members in chosen}
+    patterns = PatternSet.from_names(learning.features, names)
     left = sample.label.astype(np.float64)
     phase = learning.phases.of(sample.positions)
     deviations = {number: left[phase == number].std() or 1.0 for number in np.unique(phase)}

@@ -29,9 +29,7 @@ class DiscoveryPlan:
     sample
         Positions to mine.
     keep
-        Symmetry classes of configurations to keep.
-    gain
-        Least gain over all generalizations, in standard errors.
+        Most symmetry classes of configurations that are added to an evaluation; 0 for none.
     sequential
         Reject rare configurations by the sequential test: faster, inexact.
     patterns
@@ -51,8 +49,7 @@ class DiscoveryPlan:
     minimum_matches: int | None = setting(None, least=1, names=("-n", "--minimum-matches"))
     maximum_size: int | None = setting(None, least=1)
     sample: int = setting(200_000, least=100)
-    keep: int = setting(4_000, least=1)
-    gain: float = setting(3.0, least=0.0)
+    keep: int = setting(600, least=0)
     sequential: bool = setting(False)
     patterns: Any = setting(None, metavar="NAME|FILE")
     held_out: float = setting(0.1, least=0.001, most=0.9, metavar="SHARE")

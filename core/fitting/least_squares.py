@@ -305,7 +305,10 @@ def train(
 
 def _check_prior(prior: LinearEvaluation, learning: Learning, terms: Terms, link: Link) -> None:
     own = Terms.of(prior)
-    counted, known = ((each.configurations, each.classes, each.most_specific) for each in (terms, own))
+    counted, known = ((each.configurations, each.most_specific) for each in (terms, own))
+    classes, weights = terms.classes, prior.configuration_weights
+    if counted == known and classes is not None and (weights != weights[:, _firsts(classes)][:, classes]).any():
+        raise BadInputError("configurations of one class have different weights in the prior")
     if (
         (link, learning.phases.names) != (prior.link, prior.learning.phases.names)
         or (terms.linear and own.linear and terms.linear != own.linear)
@@ -316,6 +319,11 @@ def _check_prior(prior: LinearEvaluation, learning: Learning, terms: Terms, link
             "what is added to a prior has its phases and link, and its configurations and linear features where the "
             "prior has any"
         )
+
+
+def _firsts(classes: NDArray[np.int32]) -> NDArray[np.intp]:
+    """First configuration of each class."""
+    return np.unique(classes, return_index=True)[1]
 
 
 def _united(terms: Terms, own: Terms) -> Terms:
@@ -340,6 +348,8 @@ def _added(prior: LinearEvaluation, terms: Terms, weights: PhaseWeights, sizes: 
         old, new = getattr(prior, f"{kind.removesuffix('s')}_weights"), getattr(weights, kind) * known
         # Otherwise the prior's stand first; of configurations and linear features one of the two has none.
         is_same = getattr(terms, kind) == getattr(own, kind)
+        if kind == "configurations" and is_same and terms.classes is not None:
+            old = old[:, _firsts(terms.classes)]
         changed[kind] = old + new if is_same else np.concatenate([old, new], axis=1, dtype=np.float64)
         if number < len(counts) and not is_same:
             counts[number] = np.concatenate([np.full(old.shape, np.nan), counts[number]], axis=1)

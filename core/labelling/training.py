@@ -14,7 +14,7 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from glem.core.discovery.candidates import draw_sample
+from glem.core.discovery.pattern_design import LEAST_POSITIONS, design_patterns, names_of
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
@@ -31,7 +33,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.files.json_values import instance_of, read_json, real_of, shortened, whole_of
-from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.fitting.least_squares import FitSettings, Terms, Training, train
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
@@ -73,6 +75,8 @@ _RESULTS_PENALTY = 10
 """Times the number of a game's positions, the penalty of fits to results in times that of fits to searches."""
 _CHOICES = 400
 _GROWTH = 2
+_DESIGN_SAMPLE = 100_000
+"""Positions that patterns are designed from."""
 
 
 @define(frozen=True)
@@ -103,6 +107,8 @@ class Generation:
         Elo over an evaluation that calls all positions even: sum of the differences of the matches that were won.
     linear_phases
         Names of phases that have only a linear fit.
+    patterns
+        Whose patterns it has: given by the game, of the best before, or designed from its labels.
     seconds
         Since the generation began, or since the last interruption of it.
     """
@@ -122,6 +128,7 @@ class Generation:
     is_best: bool
     rating: float
     linear_phases: tuple[str, ...] = ()
+    patterns: str = ""
     seconds: float = 0.0
 
 
@@ -223,7 +230,7 @@ class _Training:
         number, began = len(self.done), time.monotonic()
         self._label(number)
         games, count, _ = self._facts(number)
-        evaluation, labels, errors, linear = self._fit(number)
+        evaluation, labels, errors, linear, patterns = self._fit(number)
         result = self._match(number)
         (pairing,) = result.standings.pairings.values()
         assert result.sprt is not None
@@ -240,7 +247,8 @@ class _Training:
         choice_error, spread = self._choice_error(evaluation)
         found = Generation(
             number, games, count, labels, errors, choice_error, spread, pairing.wins, pairing.draws, pairing.losses,
-            pairing.elo, str(result.sprt.verdict), is_best, rating, linear, round(time.monotonic() - began, 1),
+            pairing.elo, str(result.sprt.verdict), is_best, rating, linear, patterns,
+            round(time.monotonic() - began, 1),
         )  # fmt: skip
         if is_best:
             evaluation.save(self.folder / BEST)
@@ -318,8 +326,11 @@ class _Training:
         # A search does not tell more of a position that more games have reached.
         return attrs.evolve(chosen, weight=np.ones(len(chosen), np.float32))
 
-    def _fit(self, number: int) -> tuple[LinearEvaluation, int, tuple[float, ...], tuple[str, ...]]:
-        """Fit a generation to its labels and to those of the one before, which are searches' too."""
+    def _fit(self, number: int) -> tuple[LinearEvaluation, int, tuple[float, ...], tuple[str, ...], str]:
+        """Fit a generation to its labels and to those of the one before, which are searches' too.
+
+        Returns the evaluation, the number of labels, errors by phase, phases with a linear fit, and whose patterns.
+        """
         sets = [
             read_positions(self._file("labelled", each, ".parquet"), self.learning.game)
             for each in range(max(number - 1, 0) if self._is_searched(number - 1) else number, number + 1)
@@ -335,47 +346,62 @@ class _Training:
             games, positions, _ = self._facts(number)
             l2 *= _RESULTS_PENALTY * positions / games
             pool, held_out = pool.select(~drawn), None
-        path = self._file("generation", number, ".npz")
+        bound = pool.game.greatest_score
+        # Where games are only won or lost, twice the weights make a win surer, not greater.
+        link = scaled_sigmoid(bound) if bound == 1 else IDENTITY
+        settings = FitSettings(ConjugateGradient(iterations=60, patience=5), link=link, l2=l2, smoothing=0.25)
+        labels_by = "search by the best generations before" if held_out is not None else "propagated results of games"
+        phase = self.learning.phases.of(unseen.positions)
+        found: tuple[str, Training, NDArray[np.float64]] | None = None
+        for patterns, terms, prior in self._terms(number, pool.select(~drawn) if held_out is not None else pool):
+            training = train(
+                pool,
+                self.learning,
+                terms,
+                settings,
+                held_out=held_out,
+                prior=prior,
+                provenance={
+                    "command": "train",
+                    "generation": str(number),
+                    "labels": labels_by,
+                    "positions": f"{labels:,}",
+                    "patterns": patterns,
+                    "settings": json.dumps(attrs.asdict(self.settings)),
+                },
+                jobs=self.jobs,
+                progress=self.progress,
+            )
+            judged = Judged(training.evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label)
+            numbers = measured(RootMeanSquareError(), judged, group=phase, groups=len(self.learning.phases))
+            # Both are judged by the same positions; a match judges the better one.
+            if found is None or numbers.value[0, -1] < found[2][-1]:
+                found = patterns, training, numbers.value[0]
+        assert found is not None
+        patterns, training, errors = found
+        training.evaluation.save(self._file("generation", number, ".npz"))
+        names = tuple(self.learning.phases.names[each] for each in training.linear_phases)
+        return training.evaluation, labels, tuple(map(float, errors)), names, patterns
+
+    def _terms(self, number: int, pool: Positions) -> Iterator[tuple[str, Terms, LinearEvaluation | None]]:
+        """Give what a generation may be made of: what the best is made of, and patterns designed from its labels.
+
+        Those only for games that give none.
+        """
+        learning = self.learning
         prior = load_value(self.best, pool.game) if self._is_searched(number) and self.best != NO_EVALUATION else None
         if prior is not None:
-            terms = Terms.of(prior)
+            yield "of the best", Terms.of(prior), prior
         else:
-            patterns = next(iter(self.learning.pattern_sets), None)
-            pattern_set = None if patterns is None else PatternSet.named(self.learning, patterns)
-            terms = Terms(pattern_set, linear=self.learning.linear)
-        bound = pool.game.greatest_score
-        training = train(
-            pool,
-            self.learning,
-            terms,
-            # Where games are only won or lost, twice the weights make a win surer, not greater.
-            FitSettings(
-                ConjugateGradient(iterations=60, patience=5),
-                link=scaled_sigmoid(bound) if bound == 1 else IDENTITY,
-                l2=l2,
-                smoothing=0.25,
-            ),
-            held_out=held_out,
-            prior=prior,
-            provenance={
-                "command": "train",
-                "generation": str(number),
-                "labels": "search by the best generations before"
-                if self._is_searched(number)
-                else "propagated results of games",
-                "positions": f"{labels:,}",
-                "settings": json.dumps(attrs.asdict(self.settings)),
-            },
-            jobs=self.jobs,
-            progress=self.progress,
-        )
-        evaluation = training.evaluation
-        evaluation.save(path)
-        phases = self.learning.phases
-        judged = Judged(evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label)
-        errors = measured(RootMeanSquareError(), judged, group=phases.of(unseen.positions), groups=len(phases)).value[0]
-        names = tuple(phases.names[phase] for phase in training.linear_phases)
-        return evaluation, labels, tuple(map(float, errors)), names
+            given = next(iter(learning.pattern_sets), None)
+            pattern_set = None if given is None else PatternSet.named(learning, given)
+            yield "none" if given is None else "given", Terms(pattern_set, linear=learning.linear), None
+        if self._is_searched(number) and not learning.pattern_sets and len(pool) >= LEAST_POSITIONS:
+            sample = draw_sample(pool, _DESIGN_SAMPLE, self.settings.seed + number)
+            designed = design_patterns(sample, learning, jobs=self.jobs, progress=self.progress)
+            if designed:
+                pattern_set = PatternSet.from_names(learning.features, names_of(learning, designed))
+                yield "designed", Terms(pattern_set, linear=learning.linear), None
 
     def _player(self, name: str, evaluation: str) -> PlayerSpec:
         limits = Limits(depth=self.settings.depth)

@@ -8,11 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.configurations.configurations import symmetry_classes
+from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.discovery import CONFIGURATIONS, EXTENDED, PATTERNS, VALIDATION, Discovery
 from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
+from glem.core.fitting.least_squares import Training
 from glem.core.fitting.minimizing.minimizer import FitResult
 from glem.core.positions.positions import Positions
 from glem.core.report.data import (
@@ -34,8 +37,7 @@ Weights are in {unit}, for the side to move, and differ from phase to phase{phas
 
 The label of a position is what the evaluation is to predict: {labels}. A correlation is that of a configuration's \
 presence with the label, over all phases of the positions that were mined. Matches are the positions learned from in \
-which a configuration, or an image of it under a symmetry of the board, is present. Its gain is the difference of its \
-mean label from that of the nearest configuration with one relation less, in standard errors.
+which a configuration, or an image of it under a symmetry of the board, is present.
 
 Errors are root mean square differences between prediction and label on games that no fit has seen; every position \
 counts with its weight, that of a merged one the number of equal positions. The quiet lines are baselines: a \
@@ -91,16 +93,20 @@ def _item(
     )
 
 
-def _configuration_items(found: Discovery) -> tuple[Item, ...]:
+def _configuration_items(found: Discovery, model: str) -> tuple[Item, ...]:
     """Return the configurations whose weights move evaluations most, of each symmetry class that nearest the top left.
 
     The influence of a weight in a phase is the standard deviation of what it adds, ``|w| sqrt(p (1 - p))`` for a share
     p of positions in which it counts; classes are ranked by the root mean square of that over the phases.
     """
-    training = found.trainings.get(CONFIGURATIONS)
-    if training is None:
+    training = found.trainings.get(model)
+    configurations = None if training is None else training.evaluation.configurations
+    if training is None or configurations is None:
         return ()
-    configurations, features = found.candidates.configurations, found.learning.features
+    features, sample = found.learning.features, found.sample
+    classes = symmetry_classes(configurations, features.symmetries)
+    statistics = label_statistics(configurations, features.values(sample.positions), sample.label)
+    correlations = np.nan_to_num(statistics.correlations())
     weights = training.weights.configurations
     matches = training.weights.match_counts[:, training.weights.patterns.shape[1] :]
     influence = _influence(weights, matches, training.phase_weights)
@@ -115,7 +121,7 @@ def _configuration_items(found: Discovery) -> tuple[Item, ...]:
     for chosen in np.argsort(-influence, kind="stable")[:_SHOWN]:
         if influence[chosen] == 0:
             break
-        member = int(min(np.flatnonzero(found.classes == chosen), key=lying))
+        member = int(min(np.flatnonzero(classes == chosen), key=lying))
         relations = [table[int(relation)] for relation in configurations.relations_of(member)]
         items.append(
             _item(
@@ -125,15 +131,14 @@ def _configuration_items(found: Discovery) -> tuple[Item, ...]:
                 relations,
                 weights[:, chosen],
                 matches[:, chosen],
-                significance=float(found.correlations[member]),
+                significance=float(correlations[member]),
             )
         )
     return tuple(items)
 
 
-def _pattern_items(found: Discovery, model: str, first: int = 0) -> tuple[Item, ...]:
+def _pattern_items(training: Training | None, first: int = 0) -> tuple[Item, ...]:
     """For every pattern from one on the entry that moves evaluations most, with what the whole pattern contributes."""
-    training = found.trainings.get(model)
     patterns = training.evaluation.patterns if training is not None else None
     if training is None or patterns is None:
         return ()
@@ -166,7 +171,7 @@ def _added(found: Discovery) -> Added | None:
     given = found.trainings[PATTERNS].evaluation.patterns
     assert given is not None
     return Added(
-        _pattern_items(found, EXTENDED, len(given.patterns)),
+        (*_pattern_items(found.designed, len(given.patterns)), *_configuration_items(found, EXTENDED)),
         found.assessment.added.tolist(),
         found.assessment.added_errors.tolist(),
     )
@@ -263,12 +268,14 @@ def write_discovery(found: Discovery, folder: Path) -> DiscoveryReport:
 
 
 def discovery_report(found: Discovery) -> DiscoveryReport:
-    """Gather what a discovery found for its report; the learning curves are those of the best model."""
+    """Gather what a discovery found for its report; the learning curves are of the best one-stage fit."""
     learning, assessment = found.learning, found.assessment
     unit, phases, described = learning.label_unit, learning.phases.names, learning.phases.description
     curves: list[LearningCurve] = []
     if found.trainings:
-        model = min(found.trainings, key=lambda name: float(assessment.errors[name][-1]))
+        model = min(
+            found.trainings, key=lambda name: (found.trainings[name].has_prior, float(assessment.errors[name][-1]))
+        )
         curves = _curves(learning, model, found.trainings[model].weights.results)
     maps, given, added = _cell_maps(found), _pattern_name(found), _added(found)
     return DiscoveryReport(
@@ -292,8 +299,8 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
             Calibration(name, bins.predicted.tolist(), bins.observed.tolist(), bins.counts.tolist(), unit)
             for name, bins in assessment.calibrations.items()
         ],
-        configurations=_configuration_items(found),
-        patterns=_pattern_items(found, PATTERNS),
+        configurations=_configuration_items(found, CONFIGURATIONS),
+        patterns=_pattern_items(found.trainings.get(PATTERNS)),
         added=added,
         unit=unit,
         pattern_source=f"the set {given} of {learning.game.title}" if given in learning.pattern_sets else given,
@@ -320,7 +327,7 @@ def _pattern_name(found: Discovery) -> str:
 
 def _summary(found: Discovery, added: Added | None) -> str:
     """Tell in a few sentences what was searched, found and reached."""
-    learning, candidates, assessment, trainings = found.learning, found.candidates, found.assessment, found.trainings
+    learning, assessment, trainings = found.learning, found.assessment, found.trainings
     unit = f"{learning.label_unit} root mean square error"
     whose = {PATTERNS: f"patterns of {_pattern_name(found)}"}
     reached = " and ".join(
@@ -337,30 +344,31 @@ def _summary(found: Discovery, added: Added | None) -> str:
             if trainings
             else f"the best baseline ({best_baseline}) reaches {against} {unit}"
         )
-    configurations = (
-        f"No configurations: {candidates.lacking}."
-        if candidates.lacking
-        else (
-            f"Of {counted(candidates.mined, 'configuration')} that occur often enough, {candidates.significant:,} say "
-            "more about the outcome than every generalization of theirs."
-        )
-    )
+    classes = _class_count(found, CONFIGURATIONS)
+    mined = f" Of {counted(found.mined, 'configuration')} that occur often enough, " if found.mined else ""
+    if mined:
+        mined += f"{classes:,} and their images are kept." if classes else "none helps on held-out games."
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
     told += _added_text(found, added)
     unlearned = "".join(
         f" {name}: {warning}."
         for name, training in trainings.items()
-        if name != EXTENDED
+        if not training.has_prior
         for warning in training.warnings
     )
     sources = found.positions.sources
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
     searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}."
-    return f"{searched} {configurations}{told}{unlearned}"
+    return f"{searched}{mined}{told}{unlearned}"
+
+
+def _class_count(found: Discovery, model: str) -> int:
+    """Count the symmetry classes of configurations in a model."""
+    return found.trainings[model].weights.configurations.shape[1] if model in found.trainings else 0
 
 
 def _added_text(found: Discovery, added: Added | None) -> str:
-    """Tell whether what was designed adds to the patterns that were given."""
+    """Tell whether what was found adds to the patterns that were given."""
     if PATTERNS not in found.trainings:
         return ""
     if added is None:
@@ -369,14 +377,17 @@ def _added_text(found: Discovery, added: Added | None) -> str:
     by_phase, change, error = assessment.added[:-1], float(assessment.added[-1]), float(assessment.added_errors[-1])
     better, worse = int((by_phase < 0).sum()), int((by_phase > 0).sum())
     doubt = "" if abs(change) > 2 * error else ", which may be chance"
+    patterns = sum(item.kind == "pattern" for item in added.items)
+    counts = {"pattern": patterns, "configuration": _class_count(found, EXTENDED)}
+    what = " and ".join(counted(count, kind) for kind, count in counts.items() if count)
     return (
-        f" {counted(len(added.items), 'pattern')} found for what these leave: {change:+.3f} ± {error:.3f}{doubt} "
+        f" What was found for what these leave, {what}, changes that by {change:+.3f} ± {error:.3f}{doubt} "
         f"({counted(better, 'phase')} better, {worse} worse)."
     )
 
 
 def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
-    positions, candidates, plan, mined = found.positions, found.candidates, found.plan, len(found.sample)
+    positions, plan, mined = found.positions, found.plan, len(found.sample)
     facts = {
         "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
         "sources": ", ".join(positions.sources) or "unknown",
@@ -388,9 +399,8 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
             f"within {plan.within}"
         ),
         "configurations": (
-            f"{candidates.mined:,} mined; {candidates.significant:,} significant with a gain of {plan.gain:g}; "
-            f"{counted(int(found.classes.max(initial=-1)) + 1, 'class')} of them kept, "
-            f"with all images {len(candidates.configurations):,}"
+            f"{found.mined:,} mined; symmetry classes kept: {_class_count(found, CONFIGURATIONS):,} beside linear "
+            f"features, {_class_count(found, EXTENDED):,} beside patterns"
         ),
         "seed": str(found.seed),
         "fit": (
@@ -399,10 +409,8 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
         ),
         "glem": __version__,
     }
-    if candidates.incomplete:
-        facts["mining"] = candidates.incomplete
-    if candidates.lacking:
-        facts["no configurations"] = candidates.lacking
+    if found.incomplete:
+        facts["mining"] = found.incomplete
     if not has_maps and positions.game.layout is not None:
         facts["no maps of the board"] = "no feature of a cell has values called own and opponent"
     if not (positions.weight == 1).all():

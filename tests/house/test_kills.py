@@ -39,7 +39,7 @@ _LABELLER = "{data}/mobility.npz,table=1"
 _FEW = "--features material --features pseudo_mobility --features castled --no-search"
 COMMANDS = {
     "positions": "positions othello {data}/many.games --held-out 0.2 --unseen --merge --jobs 1 -o p.parquet",
-    "discover": f"discover {_SAMPLE} --sample 4000 --maximum-size 2 --keep 60 --gain 2 --iterations 8 --smoothing 0 "
+    "discover": f"discover {_SAMPLE} --sample 4000 --maximum-size 2 --keep 60 --iterations 8 --smoothing 0 "
     "--jobs 1 -o found",
     "fit": f"fit {_SAMPLE} --iterations 40 --held-out 0 --jobs 1 -o f.npz",
     "label": f"label {{data}}/few.parquet --by {_LABELLER},depth=3 --merge --workers 2 -o l.parquet",

@@ -31,8 +31,9 @@ _CALIBRATION = (
 )
 
 _ADDED = (
-    "The machine designed them for what the given patterns leave of the labels, of what the game counts: alone and in "
-    "pairs, where these say what a sum cannot. The weights of the given patterns stay as they are. "
+    "The machine chose this for what the given patterns leave of the labels: patterns of what the game counts, alone "
+    "and in pairs, where these say what a sum cannot, and configurations. The weights of the given patterns stay as "
+    "they are. "
 )
 
 
@@ -56,8 +57,10 @@ def render(report: DiscoveryReport) -> str:
         (
             _errors(report),
             _cell_maps(report),
-            _items(report, report.configurations, "configurations", "Configurations that were found"),
-            _items(report, added, "added", "Patterns that were found", _ADDED, _added_table(report)),
+            _items(
+                report, report.configurations, "configurations", "Configurations that were found beside linear features"
+            ),
+            _items(report, added, "added", "What was found that adds to the patterns", _ADDED, _added_table(report)),
             _items(report, report.patterns, "patterns", *given),
             calibration_section("calibration", "Calibration", _CALIBRATION, report.calibrations),
             _learning(report),
@@ -82,7 +85,7 @@ def _key_figures(report: DiscoveryReport) -> Element | None:
         change = 100 * (models[best] / overall[name] - 1)
         figures.append((f"{signed(change)} %", f"error against {name}"))
     if report.added is not None:
-        figures.append((_with_error(report.added, -1), f"{errors.unit}: change of the error by found patterns"))
+        figures.append((_with_error(report.added, -1), f"{errors.unit}: change of the error by what was found"))
     figures.append((whole(sum(errors.counts)), "positions graded"))
     return key_figures(figures)
 
@@ -98,7 +101,7 @@ def _added_table(report: DiscoveryReport) -> Element | None:
         return None
     row = [_with_error(added, place) for place in (-1, *range(len(report.errors.phases)))]
     caption = f"Change of the root mean square error in {report.errors.unit}, with its standard error by game"
-    return table(caption, ("phase", "all", *phase_heads(report.errors.phases)), [("found patterns", *row)])
+    return table(caption, ("phase", "all", *phase_heads(report.errors.phases)), [("what was found", *row)])
 
 
 def _errors(report: DiscoveryReport) -> Element | None:

@@ -23,6 +23,7 @@ def generation_table(done: Sequence[Generation]) -> Table:
             "games": lambda each: f"{each.games:,}",
             "positions": lambda each: f"{each.positions:,}",
             "labels": lambda each: f"{each.labels:,}",
+            "patterns": lambda each: each.patterns,
             "error": lambda each: _decimals(each.error[-1]),
             "choice error": _choice_error,
             "match": lambda each: f"{each.wins}-{each.draws}-{each.losses}",

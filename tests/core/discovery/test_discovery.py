@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from glem.core.compiling.kernels import popcount
-from glem.core.discovery.candidates import draw_sample, find_candidates
+from glem.core.configurations.configurations import symmetry_classes
+from glem.core.configurations.mining import mine
+from glem.core.discovery.candidates import Proposals, draw_sample, mine_sample, propose, standardized
 from glem.core.discovery.discovery import Discovery, discover
 from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError
@@ -44,9 +46,9 @@ class _OftenKept(DiscoveryPlan):
         )
 
 
-PLAN = _OftenKept(sample=10_000, maximum_size=2, keep=200, gain=2.0, held_out=0.2, iterations=12, l2=1.0, smoothing=0.0)
-# No configuration gains so much: what is left is a fit of patterns, and the report.
-QUICK = attrs.evolve(PLAN, sample=5_000, maximum_size=1, gain=1000, iterations=2)
+PLAN = _OftenKept(sample=10_000, maximum_size=2, keep=200, held_out=0.2, iterations=12, l2=1.0, smoothing=0.0)
+# What is left is a fit of patterns, and the report.
+QUICK = attrs.evolve(PLAN, sample=5_000, keep=0, iterations=2)
 
 
 def discovered(
@@ -81,7 +83,7 @@ def report(finished: Path) -> Any:
 def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path, report: Any) -> None:
     assert "positions of Othello from glem's own shallow self-play." in report["summary"]
     assert "phase: discs on the board" in (finished / "report.html").read_text()
-    words = ("(discs on the board)", "the result of its game", "correlation", "Matches", "gain", "a1 at the top left")
+    words = ("(discs on the board)", "the result of its game", "correlation", "Matches", "a1 at the top left")
     assert [word for word in words if word not in report["how_to_read"]] == []
 
 
@@ -168,8 +170,10 @@ def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any
     assert extended.patterns.patterns[:first] == given.patterns.patterns
     np.testing.assert_array_equal(extended.pattern_weights[:, : given.patterns.weight_count], given.pattern_weights)
     added = report["added"]
-    found = {item["name"] for item in added["items"]}
+    found = {item["name"] for item in added["items"] if item["kind"] == "pattern"}
     assert found == {pattern.name.replace("_", " ") for pattern in extended.patterns.patterns[first:]}
+    assert any(item["kind"] == "configuration" for item in added["items"]) and extended.configurations is not None
+    classes = symmetry_classes(extended.configurations, LEARNING.features.symmetries)
     squares = [(each.predict(held_out.positions) - held_out.label) ** 2 for each in (given, extended)]
     games = np.unique(held_out.game_key, return_inverse=True)[1]
     phases = LEARNING.phases.of(held_out.positions)
@@ -182,10 +186,11 @@ def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any
     slopes = squares[1] / (2 * after) - squares[0] / (2 * before)
     of_games = np.bincount(games, slopes - slopes.mean()) / len(games)
     assert added["errors"][-1] == pytest.approx(np.sqrt((of_games**2).sum()), rel=0.01)
-    told = f"{len(found)} patterns found for what these leave: {added['differences'][-1]:+.3f} ± "
+    what = f"{len(found)} patterns and {classes.max() + 1} configurations"
+    told = f"What was found for what these leave, {what}, changes that by {added['differences'][-1]:+.3f} ± "
     assert f"{told}{added['errors'][-1]:.3f}" in report["summary"]
     page = (finished / "report.html").read_text()
-    assert "<h2>Patterns that were found</h2>" in page and f"± {added['errors'][-1]:.3f}" in page
+    assert "<h2>What was found that adds to the patterns</h2>" in page and f"± {added['errors'][-1]:.3f}" in page
 
 
 def test_symmetric_configurations_share_their_weights(finished: Path) -> None:
@@ -259,8 +264,9 @@ def test_files_that_no_discovery_has_written_are_left_alone(positions: Positions
 
 def test_mining_within_patterns_stays_within_them(positions: Positions) -> None:
     sample = draw_sample(positions, 5_000, 3)
-    plan = DiscoveryPlan(within="patterns", minimum_matches=100, keep=3_000, gain=0.5)
-    found = find_candidates(sample, LEARNING, plan).configurations
+    mined = mine_sample(sample, LEARNING, DiscoveryPlan(within="patterns", minimum_matches=100))
+    found = propose(mined, sample, LEARNING, standardized(sample.label, LEARNING.phases.of(sample.positions)))
+    found = found.configurations
     features, patterns = LEARNING.features, LEARNING.pattern_sets["logistello"]
     assert features.symmetries is not None
     regions = [
@@ -290,32 +296,78 @@ def test_bad_input_is_explained(positions: Positions, tmp_path: Path, monkeypatc
     with pytest.raises(BadInputError, match="within is 'nowhere'"):
         DiscoveryPlan(within="nowhere")
     sample = draw_sample(positions, 2_000, 0)
-    flat = Positions.from_positions(positions.game, sample.positions, np.zeros(len(sample)))
     with pytest.raises(BadInputError, match="all labels are equal"):
-        find_candidates(flat, LEARNING, DiscoveryPlan(maximum_size=1))
+        discovered(attrs.evolve(positions, label=np.zeros(len(positions), np.float32)), tmp_path, PLAN)
     monkeypatch.setattr("glem.core.discovery.candidates._LIMIT", 1_000)
     with pytest.raises(BadInputError, match="1,000 configurations or more"):
-        find_candidates(sample, LEARNING, DiscoveryPlan())
+        mine_sample(sample, LEARNING, DiscoveryPlan())
 
 
-def test_nothing_significant_is_told_with_what_helps(positions: Positions) -> None:
-    sample = draw_sample(positions, 2_000, 0)
-    strict = find_candidates(sample, LEARNING, DiscoveryPlan(maximum_size=1, gain=1000))
-    assert len(strict.configurations) == strict.significant == 0
-    assert strict.mined > 0
-    # Some are significant, none gains a thousand standard errors: what helps is the gain.
-    assert "a smaller --gain, fewer candidates" in strict.lacking
-    random = attrs.evolve(sample, label=np.random.default_rng(0).permutation(sample.label))
-    chance = find_candidates(random, LEARNING, DiscoveryPlan(maximum_size=2, gain=0.0))
-    assert " 0 of them are significant" in chance.lacking
-    assert "a smaller --maximum-size, or a larger --minimum-matches" in chance.lacking
-    assert "--gain" not in chance.lacking
+def test_scores_are_those_of_a_naive_sum(positions: Positions) -> None:
+    sample = draw_sample(positions, 1_000, 0)
+    values, symmetries = LEARNING.features.values(sample.positions), LEARNING.features.symmetries
+    mined = mine(values, minimum_matches=400, maximum_size=2, features=np.arange(64)).flatten()
+    proposals = Proposals(mined, symmetry_classes(mined, symmetries), sample, values)
+    left = standardized(sample.label, LEARNING.phases.of(sample.positions))
+    expected: dict[int, list[float]] = {}
+    for number, class_ in enumerate(proposals.classes.tolist()):
+        table = mined.table
+        matched = np.ones(len(sample), bool)
+        for relation in mined.relations_of(number):
+            matched &= values[:, table.features[relation]] == table.values[relation]
+        sums = expected.setdefault(class_, [0.0, 0.0])
+        sums[0] += matched.sum()
+        sums[1] += left[matched].sum()
+    naive = [expected[class_][1] ** 2 / (expected[class_][0] + 10) for class_ in range(len(expected))]
+    # Labels are summed on a grid.
+    np.testing.assert_allclose(proposals.scores(left), naive, rtol=1e-2, atol=1e-3)
+
+
+def with_labels(positions: Positions, label: Any) -> Positions:
+    noise = np.random.default_rng(0).normal(0, 10, len(positions))
+    return attrs.evolve(positions, label=(label + noise).astype(np.float32))
+
+
+def test_planted_configurations_are_found_and_explain_all(positions: Positions, tmp_path: Path) -> None:
+    values, names = LEARNING.features.values(positions.positions), LEARNING.features
+    symmetries = names.symmetries
+    assert symmetries is not None
+    label, planted = np.zeros(len(positions)), []
+    for worth, members in ((12, (("c3", 1), ("d3", 2))), (-9, (("d2", 1), ("e6", 1))), (9, (("c4", 2), ("f3", 0)))):
+        places = [names.index(name) for name, _ in members]
+        images = {tuple(sorted((int(image[at]), value) for at, (_, value) in zip(places, members, strict=True)))
+                  for image in symmetries}  # fmt: skip
+        planted.append(images)
+        for image in images:
+            label += worth * np.all([values[:, at] == value for at, value in image], axis=0)
+    plan = attrs.evolve(PLAN, patterns="none", keep=48, iterations=30)
+    found, report = discovered(with_labels(positions, label), tmp_path, plan)
+    configurations = found.trainings["configurations"].evaluation.configurations
+    assert configurations is not None
+    table = configurations.table
+    kept = {
+        tuple(sorted((int(table.features[each]), int(table.values[each])) for each in configurations.relations_of(row)))
+        for row in range(len(configurations))
+    }
+    assert all(images <= kept for images in planted)
+    assert (
+        report.errors.overall("configurations") < 10.3 < 11 < min(map(report.errors.overall, report.errors.baselines))
+    )
+
+
+def test_chance_adds_nothing_that_makes_worse(positions: Positions, tmp_path: Path) -> None:
+    noise = with_labels(positions, 0)
+    found, report = discovered(noise, tmp_path, attrs.evolve(PLAN, keep=48))
+    errors = {name: report.errors.overall(name) for name in report.errors.models}
+    assert max(errors.get("configurations", 0), errors.get("extended", 0)) < 1.01 * errors["constant"]
+    if "extended" not in found.trainings:
+        assert "Nothing was found that adds to these patterns." in report.summary
 
 
 def test_the_command_tells_its_files(positions: Positions, terminal: Terminal, tmp_path: Path) -> None:
     source, folder = tmp_path / "positions.parquet", tmp_path / "found"
     write_positions(source, positions.select(positions.record < 100))
-    options = ("--sample", 5000, "--maximum-size", 1, "--gain", 1000, "--iterations", 2, "--smoothing", 0, "--jobs", 1)
+    options = ("--sample", 5000, "--keep", 0, "--iterations", 2, "--smoothing", 0, "--jobs", 1)
     assert terminal.json("discover", source, *options, "-o", folder)["configurations"] == []
     files = LinearEvaluation.load(folder / "patterns.npz").provenance[FITTED_FILES]
     assert files.endswith(" positions.parquet")
@@ -338,8 +390,7 @@ def test_a_discovery_without_configurations_ends_in_a_report(
     assert len(report["cell_maps"]) == 3
     assert list(found.trainings) == models
     assert set(report["errors"]["models"]) == {*report["errors"]["baselines"], *models}
-    for told in (report["summary"], report["facts"]["no configurations"], (tmp_path / "report.html").read_text()):
-        assert "gains 1000 standard errors" in told
+    assert "configuration" not in report["summary"] and report["facts"]["configurations"].startswith("0 mined")
 
 
 def test_one_convention_for_merged_positions(positions: Positions, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_fit_says_which_argument_is_wrong(positions: glem.Positions, arguments
     [
         (
             "discovery.plan.DiscoveryPlan",
-            {"within": "all of it", "maximum_size": 0, "gain": float("nan"), "held_out": -1},
+            {"within": "all of it", "maximum_size": 0, "smoothing": float("nan"), "held_out": -1},
         ),
         ("fitting.likelihood.LikelihoodSettings", {"value_phases": "linaer", "l2": -1, "iterations": -3, "window": 0}),
         ("fitting.minimizing.conjugate.ConjugateGradient", {"iterations": -1, "patience": 0, "tolerance": -1}),
