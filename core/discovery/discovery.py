@@ -55,6 +55,8 @@ VALIDATION = 0.05
 """Share of the training games that decide when a fit stops."""
 _ADDED_INSTANCES = 12
 _ROUNDS = 8
+_ROUND_POSITIONS = 1_000_000
+"""Positions that a round fits; where there are more, a last fit takes all of them."""
 _ADDED_L2 = 8.0
 """By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
 
@@ -196,6 +198,10 @@ class _Run:
     ) -> Training | None:
         """Add configurations to an evaluation, round by round; None where none helps the games that stop the fits."""
         learning, share = self.learning, math.ceil(self.plan.keep / _ROUNDS)
+        positions = self.training_set
+        if len(positions) > _ROUND_POSITIONS:
+            order = np.random.default_rng(self.seed).permutation(len(positions))
+            positions = positions.select(np.sort(order[:_ROUND_POSITIONS]))
         phase = learning.phases.of(sample.positions)
 
         def left(evaluation: LinearEvaluation) -> NDArray[np.float64]:
@@ -207,6 +213,7 @@ class _Run:
         weights = np.zeros((len(learning.phases), len(proposals.classes)), np.float32)
         linear = tuple(learning.features[place].name for place in before.linear)
         found: Training | None = None
+        kept: Terms | None = None
         for number in range(_ROUNDS):
             scores = np.where(chosen, -1, proposals.scores(remaining, jobs=self.jobs))
             new = np.argsort(-scores, kind="stable")[: min(share, self.plan.keep - int(chosen.sum()))]
@@ -227,13 +234,15 @@ class _Run:
                 configuration_weights=weights[:, rows],
                 most_specific=False,
             )
-            training = self.fitted(f"{name}-{number}", terms, provenance, prior)
+            training = self.fitted(f"{name}-{number}", terms, provenance, prior, positions)
             if not any(result is not None and result.improved for result in training.results):
                 break
-            found = training
+            found, kept = training, terms
             weights[:, rows] = training.evaluation.configuration_weights
             remaining = left(training.evaluation)
-        return found
+        if found is None or kept is None or len(positions) == len(self.training_set):
+            return found
+        return self.fitted(f"{name}-all", kept, provenance, found.evaluation)
 
     def extension(self, sample: Positions, prior: LinearEvaluation) -> PatternSet | None:
         """Design patterns for what an evaluation leaves; None where nothing helps."""
@@ -251,9 +260,14 @@ class _Run:
         return PatternSet.from_names(features, names)
 
     def fitted(
-        self, name: str, terms: Terms, provenance: Mapping[str, str], prior: LinearEvaluation | None = None
+        self,
+        name: str,
+        terms: Terms,
+        provenance: Mapping[str, str],
+        prior: LinearEvaluation | None = None,
+        positions: Positions | None = None,
     ) -> Training:
-        positions, settings = self.training_set, self.plan.fit
+        positions, settings = self.training_set if positions is None else positions, self.plan.fit
         return train(
             positions,
             self.learning,

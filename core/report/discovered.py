@@ -380,10 +380,8 @@ def _added_text(found: Discovery, added: Added | None) -> str:
     patterns = sum(item.kind == "pattern" for item in added.items)
     counts = {"pattern": patterns, "configuration": _class_count(found, EXTENDED)}
     what = " and ".join(counted(count, kind) for kind, count in counts.items() if count)
-    return (
-        f" What was found for what these leave, {what}, changes that by {change:+.3f} ± {error:.3f}{doubt} "
-        f"({counted(better, 'phase')} better, {worse} worse)."
-    )
+    phases = f"{counted(better, 'phase')} better, {worse} worse"
+    return f" {what} added to these: {change:+.3f} ± {error:.3f}{doubt} ({phases})."
 
 
 def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:

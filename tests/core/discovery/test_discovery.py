@@ -187,7 +187,7 @@ def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any
     of_games = np.bincount(games, slopes - slopes.mean()) / len(games)
     assert added["errors"][-1] == pytest.approx(np.sqrt((of_games**2).sum()), rel=0.01)
     what = f"{len(found)} patterns and {classes.max() + 1} configurations"
-    told = f"What was found for what these leave, {what}, changes that by {added['differences'][-1]:+.3f} ± "
+    told = f"{what} added to these: {added['differences'][-1]:+.3f} ± "
     assert f"{told}{added['errors'][-1]:.3f}" in report["summary"]
     page = (finished / "report.html").read_text()
     assert "<h2>What was found that adds to the patterns</h2>" in page and f"± {added['errors'][-1]:.3f}" in page
@@ -328,7 +328,11 @@ def with_labels(positions: Positions, label: Any) -> Positions:
     return attrs.evolve(positions, label=(label + noise).astype(np.float32))
 
 
-def test_planted_configurations_are_found_and_explain_all(positions: Positions, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fitted", [1_000_000, 10_000])
+def test_planted_configurations_are_found_and_explain_all(
+    positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fitted: int
+) -> None:
+    monkeypatch.setattr("glem.core.discovery.discovery._ROUND_POSITIONS", fitted)
     values, names = LEARNING.features.values(positions.positions), LEARNING.features
     symmetries = names.symmetries
     assert symmetries is not None

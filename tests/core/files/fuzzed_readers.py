@@ -295,7 +295,9 @@ def _settings_readers(folder: Path) -> Iterator[Reader]:
         "superiority": 0.9,
     }
     told = attrs.asdict(
-        Generation(0, 5, 40, 40, (9.0, 8.0), 1.0, 0.1, 3, 1, 2, EloEstimate(**elo), "H1", True, 30.0, ("a",), 2.5)
+        Generation(
+            0, 5, 40, 40, (9.0, 8.0), 1.0, 0.1, 3, 1, 2, EloEstimate(**elo), "H1", True, 30.0, ("a",), "given", 2.5
+        )
     )
     content = json.dumps([told, {**told, "number": 1}]).encode()
     yield Reader("generations", ".json", content, _read_generations, of_json, _unchecked)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import attrs
 import click
 import numpy as np
 import pytest
@@ -63,6 +64,15 @@ def test_every_generation_is_judged_and_the_best_is_kept(trained: tuple[Path, li
         assert each.labels == len(own) + len(before)
     provenance = LinearEvaluation.load(folder / BEST).provenance
     assert (provenance["command"], provenance["generation"]) == ("train", str(best))
+
+
+def test_a_game_without_patterns_gets_some_from_its_labels(tmp_path: Path) -> None:
+    learning = attrs.evolve(LEARNING, pattern_sets={})
+    settings = attrs.evolve(SETTINGS, positions=800, solve=0)
+    done = train_generations(learning, tmp_path / "trained", settings, generations=2)
+    assert [each.patterns for each in done] == ["none", "designed"]
+    patterns = LinearEvaluation.load(tmp_path / "trained" / "generation-01.npz").patterns
+    assert patterns is not None and patterns.names["pattern_1"]
 
 
 def test_workers_kills_and_later_generations_change_nothing(
