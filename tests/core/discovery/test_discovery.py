@@ -355,7 +355,7 @@ def test_planted_configurations_are_found_and_explain_all(
     }
     assert all(images <= kept for images in planted)
     assert (
-        report.errors.overall("configurations") < 10.3 < 11 < min(map(report.errors.overall, report.errors.baselines))
+        report.errors.overall("configurations") < 10.5 < 11 < min(map(report.errors.overall, report.errors.baselines))
     )
 
 
