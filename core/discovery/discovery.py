@@ -27,7 +27,7 @@ from glem.core.configurations.configurations import ConfigurationSet, symmetry_c
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.discovery.candidates import draw_sample, mine_sample, propose, standardized
 from glem.core.discovery.pattern_design import DesignPlan, design_patterns
-from glem.core.discovery.plan import DiscoveryPlan
+from glem.core.discovery.plan import LARGEST_L2, DiscoveryPlan
 from glem.core.errors import BadInputError, __version__
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
@@ -57,6 +57,7 @@ _ADDED_INSTANCES = 12
 _ROUNDS = 8
 _ROUND_POSITIONS = 1_000_000
 """Positions that a round fits; where there are more, a last fit takes all of them."""
+_ADDED_ITERATIONS = 20
 _ADDED_L2 = 8.0
 """By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
 
@@ -267,12 +268,16 @@ class _Run:
         prior: LinearEvaluation | None = None,
         positions: Positions | None = None,
     ) -> Training:
-        positions, settings = self.training_set if positions is None else positions, self.plan.fit
+        positions, plan = self.training_set if positions is None else positions, self.plan
+        if prior is not None:
+            plan = evolve(
+                plan, iterations=min(_ADDED_ITERATIONS, plan.iterations), l2=min(_ADDED_L2 * plan.l2, LARGEST_L2)
+            )
         return train(
             positions,
             self.learning,
             terms,
-            settings if prior is None else evolve(settings, l2=_ADDED_L2 * settings.l2),
+            plan.fit,
             prior=prior,
             held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
             work=self.work / f"fit-{name}",

@@ -11,6 +11,8 @@ from glem.core.tasks.settings import setting
 if TYPE_CHECKING:
     from glem.core.fitting.least_squares import FitSettings
 
+LARGEST_L2 = 1e9
+
 
 @define(frozen=True, slots=False)
 class DiscoveryPlan:
@@ -54,7 +56,7 @@ class DiscoveryPlan:
     patterns: Any = setting(None, metavar="NAME|FILE")
     held_out: float = setting(0.1, least=0.001, most=0.9, metavar="SHARE")
     iterations: int = setting(60, least=1)
-    l2: float = setting(25.0, least=0.0, most=1e9)
+    l2: float = setting(25.0, least=0.0, most=LARGEST_L2)
     smoothing: float = setting(0.25, least=0.0, most=1.0)
 
     def matches_for(self, positions: int) -> int:
@@ -76,6 +78,7 @@ class DiscoveryPlan:
         from glem.core.fitting.least_squares import FitSettings
         from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 
+        # Few games say little of a single iteration: they would stop a fit by chance.
         return FitSettings(
-            ConjugateGradient(iterations=self.iterations, patience=5), l2=self.l2, smoothing=self.smoothing
+            ConjugateGradient(iterations=self.iterations, patience=0), l2=self.l2, smoothing=self.smoothing
         )

@@ -29,7 +29,8 @@ class ConjugateGradient(Minimizer):
     iterations
         How many, at most.
     patience
-        Stop after this many iterations without a better held-out error; None: never.
+        Stop after this many iterations without a better held-out error; None: never. With 0 the held-out positions
+        judge the whole fit, not an iteration of it: the last one is kept, or the start where that does better.
     tolerance
         Converged when the gradient's norm in the preconditioner's metric falls below this share of its first value.
     refresh_every
@@ -43,7 +44,7 @@ class ConjugateGradient(Minimizer):
     refresh_every: int = 10
 
     def __attrs_post_init__(self) -> None:
-        check_arguments(self, iterations=(0,), patience=(1,), tolerance=(0.0,), refresh_every=(1,))
+        check_arguments(self, iterations=(0,), patience=(0,), tolerance=(0.0,), refresh_every=(1,))
 
     def fit(
         self,

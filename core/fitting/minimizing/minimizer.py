@@ -35,7 +35,7 @@ class FitResult:
     training_errors, held_out_errors
         float64 [iterations + 1]: mean squared error at the start and after each iteration; nan without validation.
     best_iteration
-        The iteration whose weights were kept: the last one, or the best on the held-out positions.
+        The iteration whose weights were kept: the last one, or the best on the held-out positions; 0 for the start.
     parameter_count
         Length of the parameter vector.
     training_weight
@@ -131,11 +131,13 @@ class Monitor:
     Parameters
     ----------
     patience
-        Stop when the held-out error has not improved for this many iterations; None never stops for that.
+        Stop when the held-out error has not improved for this many iterations; None never stops for that. The best
+        iteration is kept. With 0 the held-out positions stop nothing and judge the whole fit: the last iteration is
+        kept, or the start where that does better.
     training_errors, held_out_errors
         So far.
     best
-        Parameters with the least held-out error.
+        Parameters with the least held-out error; with patience 0 those of the start.
     best_iteration
         Their iteration.
     """
@@ -154,9 +156,12 @@ class Monitor:
         if np.isnan(errors.held_out):
             self.best_iteration = iteration
             return False
+        if self.patience == 0 and self.best is not None:
+            self.best_iteration = iteration if errors.held_out < self.held_out_errors[0] else 0
+            return False
         if self.best is None or errors.held_out < self.held_out_errors[self.best_iteration]:
             self.best, self.best_iteration = parameters.copy(), iteration
-        return self.patience is not None and iteration - self.best_iteration >= self.patience
+        return self.patience is not None and 0 < self.patience <= iteration - self.best_iteration
 
     @property
     def iterations(self) -> int:
@@ -165,7 +170,7 @@ class Monitor:
 
     def chosen(self, last: Vector) -> Vector:
         """Parameters to keep."""
-        return last if self.best is None else self.best
+        return last if self.best is None or (self.patience == 0 and self.best_iteration > 0) else self.best
 
     def state(self) -> dict[str, Any]:
         """Arrays for a checkpoint."""

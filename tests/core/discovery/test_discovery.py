@@ -40,7 +40,7 @@ class _OftenKept(DiscoveryPlan):
     @property
     def fit(self) -> FitSettings:
         return FitSettings(
-            ConjugateGradient(iterations=self.iterations, patience=5, refresh_every=3),
+            ConjugateGradient(iterations=self.iterations, patience=0, refresh_every=3),
             l2=self.l2,
             smoothing=self.smoothing,
         )

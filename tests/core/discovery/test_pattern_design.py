@@ -111,6 +111,9 @@ def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None
     more = terminal.json("discover", "patterns", positions, "--prior", model, "--instances", 2, "-o", added)["patterns"]
     assert more and all(set(pattern["features"]) <= counts for pattern in more)
     terminal.json("fit", positions, "--prior", model, "--patterns", added, "--iterations", 2, "-o", tmp_path / "b.npz")
+    assert "counts and pairs" in terminal.fails(
+        "discover", "patterns", positions, "--prior", model, "--size", 3, "-o", added
+    )
     assert "input" in terminal.fails("discover", "patterns", positions, "-o", positions)
     assert "instances explains" in terminal.fails("discover", "patterns", positions, "--instances", "1", "-o", output)
     assert "no such file" in terminal.fails("discover", "patterns", tmp_path / "none.parquet", "-o", output).lower()

@@ -101,7 +101,7 @@ def test_a_fit_says_which_argument_is_wrong(positions: glem.Positions, arguments
             {"within": "all of it", "maximum_size": 0, "smoothing": float("nan"), "held_out": -1},
         ),
         ("fitting.likelihood.LikelihoodSettings", {"value_phases": "linaer", "l2": -1, "iterations": -3, "window": 0}),
-        ("fitting.minimizing.conjugate.ConjugateGradient", {"iterations": -1, "patience": 0, "tolerance": -1}),
+        ("fitting.minimizing.conjugate.ConjugateGradient", {"iterations": -1, "patience": -1, "tolerance": -1}),
         ("fitting.minimizing.descent.GradientDescent", {"momentum": 1.0, "step_size": -1, "checkpoint_every": 0}),
         ("grading.correctness.GradingSettings", {"bins": 2.5, "seed": -1, "resamples": 10}),
         ("positions.selection.selection.SelectionRule", {"step": 0, "skip_end": 1.0, "skip_moves": float("nan")}),
