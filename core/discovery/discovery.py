@@ -57,6 +57,8 @@ _ADDED_INSTANCES = 12
 _ROUNDS = 8
 _ROUND_POSITIONS = 1_000_000
 """Positions that a round fits; where there are more, a last fit takes all of them."""
+_SIGNIFICANT = 2.0
+"""Standard errors by which a round must make a phase better on the games that stop the fits."""
 _ADDED_ITERATIONS = 20
 _ADDED_L2 = 8.0
 """By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
@@ -236,14 +238,29 @@ class _Run:
                 most_specific=False,
             )
             training = self.fitted(f"{name}-{number}", terms, provenance, prior, positions)
-            if not any(result is not None and result.improved for result in training.results):
+            better = self.better_phases(training.evaluation, prior, positions)
+            if not better.any():
                 break
+            training = training.only_in(better, prior, terms)
             found, kept = training, terms
             weights[:, rows] = training.evaluation.configuration_weights
             remaining = left(training.evaluation)
         if found is None or kept is None or len(positions) == len(self.training_set):
             return found
         return self.fitted(f"{name}-all", kept, provenance, found.evaluation)
+
+    def better_phases(
+        self, after: LinearEvaluation, before: LinearEvaluation, positions: Positions
+    ) -> NDArray[np.bool_]:
+        """In which phases the error on the games that stop the fits falls by two standard errors by game."""
+        held_out = positions.select(positions.held_out_mask(VALIDATION, self.seed + 1))
+        game, phase = np.unique(held_out.game_key, return_inverse=True)[1], self.learning.phases.of(held_out.positions)
+        judged = (
+            Judged(each.predict(held_out.positions, jobs=self.jobs), held_out.label, held_out.weight, game)
+            for each in (before, after)
+        )
+        numbers = measured(RootMeanSquareError(), *judged, group=phase, groups=len(self.learning.phases))
+        return numbers.difference[1, :-1] < -_SIGNIFICANT * numbers.difference_error[1, :-1]
 
     def extension(self, sample: Positions, prior: LinearEvaluation) -> PatternSet | None:
         """Design patterns for what an evaluation leaves; None where nothing helps."""

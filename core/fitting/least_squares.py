@@ -139,6 +139,32 @@ class Training:
         """How the fit of each phase went, or of all together."""
         return self.weights.results
 
+    def only_in(self, phases: NDArray[np.bool_], prior: LinearEvaluation, terms: Terms) -> Training:
+        """Take back what was added to a prior of the same terms in all phases but those, bool [K]."""
+        kept = phases[:, None]
+        bias = np.where(phases, self.evaluation.bias, prior.bias)
+        patterns = np.where(kept, self.evaluation.pattern_weights, prior.pattern_weights)
+        linear = np.where(kept, self.evaluation.linear_weights, prior.linear_weights)
+        configurations = np.where(kept, self.evaluation.configuration_weights, prior.configuration_weights)
+        by_class = configurations if terms.classes is None else configurations[:, _firsts(terms.classes)]
+        return attrs.evolve(
+            self,
+            evaluation=attrs.evolve(
+                self.evaluation,
+                bias=bias,
+                pattern_weights=patterns,
+                linear_weights=linear,
+                configuration_weights=configurations,
+            ),
+            weights=attrs.evolve(
+                self.weights,
+                bias=bias.astype(np.float64),
+                patterns=patterns.astype(np.float64),
+                linear=linear.astype(np.float64),
+                configurations=by_class.astype(np.float64),
+            ),
+        )
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """Name the phases that have learned nothing but a linear fit, and those that have learned nothing at all.
