@@ -47,7 +47,9 @@ from glem.core.tasks.run_folder import remove_work, run_folder
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
 EXTENDED = "extended"
-"""The patterns, and what was found that adds to them."""
+"""The patterns, and others that were designed for what they leave: about as fast in a search."""
+COMPLETE = "complete"
+"""These, and configurations: a search is many times as slow with them."""
 
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
@@ -77,8 +79,8 @@ class Assessment:
     errors
         Model name to float64 [K + 1]: error by phase, the last over all.
     added, added_errors
-        float64 [K + 1]: error of the extended patterns less that of the patterns, and its standard error by game; nan
-        without them.
+        float64 [K + 1]: error of the patterns with all that was found less that of the patterns, and its standard error
+        by game; nan where nothing was found.
     baselines
         Names of the models that are there to be beaten.
     calibrations
@@ -110,9 +112,7 @@ class Discovery:
         How many configurations were mined, and why the mining stopped early; empty when it did not.
     trainings
         Model name to its training, of the last round where there were some: configurations, where some add to linear
-        features; patterns; and these with what adds to them, where anything does.
-    designed
-        Training of the patterns that were added to the given ones, or None.
+        features; patterns; these with others that add to them; and with configurations that do.
     assessment
         Errors on held-out games.
     """
@@ -127,7 +127,6 @@ class Discovery:
     mined: int
     incomplete: str
     trainings: Mapping[str, Training]
-    designed: Training | None
     assessment: Assessment
 
     def __repr__(self) -> str:
@@ -135,7 +134,15 @@ class Discovery:
         return f"Discovery({name}: {counted(self.mined, 'configuration')} in {counted(len(self.sample), 'position')})"
 
 
-RESULTS = ("report.html", "discovery.json", "mined.npz", f"{CONFIGURATIONS}.npz", f"{PATTERNS}.npz", f"{EXTENDED}.npz")
+RESULTS = (
+    "report.html",
+    "discovery.json",
+    "mined.npz",
+    f"{CONFIGURATIONS}.npz",
+    f"{PATTERNS}.npz",
+    f"{EXTENDED}.npz",
+    f"{COMPLETE}.npz",
+)
 """Files of a discovery: the page and its data, which the caller writes, and those that :func:`discover` writes."""
 
 
@@ -337,7 +344,7 @@ class _Run:
         numbers = measured(RootMeanSquareError(), *judged, group=phases, groups=count)
         errors = dict(zip(names, numbers.value, strict=True))
         nothing = np.full(count + 1, np.nan)
-        place = names.index(EXTENDED) if EXTENDED in trainings else None
+        place = next((names.index(name) for name in (COMPLETE, EXTENDED) if name in trainings), None)
         return Assessment(
             counts=np.bincount(phases, minlength=count),
             weights=np.bincount(phases, weight, count).astype(np.float64),
@@ -374,8 +381,9 @@ def discover(
     learning
         Features, phases and patterns of their game.
     folder
-        Where ``mined.npz`` and the evaluations ``configurations.npz``, ``patterns.npz`` and ``extended.npz`` go, and
-        the report. Made if absent. What was not found has no file. Unfinished work lies in its folder ``work``.
+        Where ``mined.npz`` and the evaluations ``configurations.npz``, ``patterns.npz``, ``extended.npz`` and
+        ``complete.npz`` go, and the report. Made if absent. What was not found has no file. Unfinished work lies in its
+        folder ``work``.
     plan
         What to do; defaults if None.
     seed
@@ -413,7 +421,6 @@ def discover(
         sample = draw_sample(training_set, chosen.sample, seed)
         mined = run.mined(sample) if chosen.keep else None
         trainings: dict[str, Training] = {}
-        designed: Training | None = None
         told = provenance or {}
         base = LinearEvaluation(learning, np.zeros(len(learning.phases), np.float32))
         if mined is not None:
@@ -427,19 +434,19 @@ def discover(
             trainings[PATTERNS] = patterns
             extension = run.extension(sample, patterns.evaluation)
             if extension is not None:
-                trainings[EXTENDED] = designed = run.fitted(EXTENDED, Terms(extension), told, patterns.evaluation)
+                trainings[EXTENDED] = run.fitted(EXTENDED, Terms(extension), told, patterns.evaluation)
             if mined is not None:
                 before = trainings.get(EXTENDED, patterns).evaluation
-                found = run.with_configurations(EXTENDED, mined, sample, before, told)
+                found = run.with_configurations(COMPLETE, mined, sample, before, told)
                 if found is not None:
-                    trainings[EXTENDED] = found
+                    trainings[COMPLETE] = found
         assessment = run.assessed(held_out, trainings)
         kept = trainings[CONFIGURATIONS].evaluation.configurations if CONFIGURATIONS in trainings else None
         if kept is not None:
             kept.save(folder / "mined.npz", learning.features)
         else:
             (folder / "mined.npz").unlink(missing_ok=True)
-        for name in {CONFIGURATIONS, PATTERNS, EXTENDED} - set(trainings):
+        for name in {CONFIGURATIONS, PATTERNS, EXTENDED, COMPLETE} - set(trainings):
             # Of an earlier discovery in this folder, as _check_results has seen: the report would not be theirs.
             (folder / f"{name}.npz").unlink(missing_ok=True)
         for name, training in trainings.items():
@@ -455,7 +462,6 @@ def discover(
             0 if mined is None else len(mined),
             "" if mined is None else mined.incomplete,
             trainings,
-            designed,
             assessment,
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import symmetry_classes
 from glem.core.configurations.mining import label_statistics
-from glem.core.discovery.discovery import CONFIGURATIONS, EXTENDED, PATTERNS, VALIDATION, Discovery
+from glem.core.discovery.discovery import COMPLETE, CONFIGURATIONS, EXTENDED, PATTERNS, VALIDATION, Discovery
 from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
 from glem.core.features.learning import Learning
@@ -166,12 +166,12 @@ def _pattern_items(training: Training | None, first: int = 0) -> tuple[Item, ...
 
 
 def _added(found: Discovery) -> Added | None:
-    if EXTENDED not in found.trainings:
+    if not {EXTENDED, COMPLETE} & set(found.trainings):
         return None
     given = found.trainings[PATTERNS].evaluation.patterns
     assert given is not None
     return Added(
-        (*_pattern_items(found.designed, len(given.patterns)), *_configuration_items(found, EXTENDED)),
+        (*_pattern_items(found.trainings.get(EXTENDED), len(given.patterns)), *_configuration_items(found, COMPLETE)),
         found.assessment.added.tolist(),
         found.assessment.added_errors.tolist(),
     )
@@ -333,7 +333,7 @@ def _summary(found: Discovery, added: Added | None) -> str:
     reached = " and ".join(
         f"{whose.get(name, name)} reach {float(assessment.errors[name][-1]):.2f}"
         for name in trainings
-        if name != EXTENDED
+        if name in {CONFIGURATIONS, PATTERNS}
     )
     claims = [f"{reached} {unit}"] if trainings else []
     if assessment.baselines:
@@ -378,7 +378,7 @@ def _added_text(found: Discovery, added: Added | None) -> str:
     better, worse = int((by_phase < 0).sum()), int((by_phase > 0).sum())
     doubt = "" if abs(change) > 2 * error else ", which may be chance"
     patterns = sum(item.kind == "pattern" for item in added.items)
-    counts = {"pattern": patterns, "configuration": _class_count(found, EXTENDED)}
+    counts = {"pattern": patterns, "configuration": _class_count(found, COMPLETE)}
     what = " and ".join(counted(count, kind) for kind, count in counts.items() if count)
     phases = f"{counted(better, 'phase')} better, {worse} worse"
     return f" {what} added to these: {change:+.3f} ± {error:.3f}{doubt} ({phases})."
@@ -398,7 +398,7 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
         ),
         "configurations": (
             f"{found.mined:,} mined; symmetry classes kept: {_class_count(found, CONFIGURATIONS):,} beside linear "
-            f"features, {_class_count(found, EXTENDED):,} beside patterns"
+            f"features, {_class_count(found, COMPLETE):,} beside patterns"
         ),
         "seed": str(found.seed),
         "fit": (

@@ -31,7 +31,15 @@ from glem.core.report.discovered import _cell_moments, write_discovery
 from tests.core.cli.terminal import Terminal
 from tests.othello import LEARNING, sample_of_games
 
-RESULTS = ("configurations.npz", "discovery.json", "extended.npz", "mined.npz", "patterns.npz", "report.html")
+RESULTS = (
+    "complete.npz",
+    "configurations.npz",
+    "discovery.json",
+    "extended.npz",
+    "mined.npz",
+    "patterns.npz",
+    "report.html",
+)
 
 
 class _OftenKept(DiscoveryPlan):
@@ -156,7 +164,7 @@ def test_models_beat_the_baselines_on_held_out_games(report: Any) -> None:
 def test_reported_errors_are_those_of_the_files(finished: Path, report: Any, positions: Positions) -> None:
     _, held_out = positions.split_by_game(PLAN.held_out)
     phases = LEARNING.phases.of(held_out.positions)
-    for model in ("configurations", "patterns", "extended"):
+    for model in ("configurations", "patterns", "extended", "complete"):
         residual = LinearEvaluation.load(finished / f"{model}.npz").predict(held_out.positions) - held_out.label
         for phase, error in enumerate(report["errors"]["models"][model]):
             assert error == pytest.approx(np.sqrt(np.mean(residual[phases == phase] ** 2)), rel=1e-5)
@@ -164,7 +172,7 @@ def test_reported_errors_are_those_of_the_files(finished: Path, report: Any, pos
 
 def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any, positions: Positions) -> None:
     _, held_out = positions.split_by_game(PLAN.held_out)
-    given, extended = (LinearEvaluation.load(finished / f"{name}.npz") for name in ("patterns", "extended"))
+    given, extended = (LinearEvaluation.load(finished / f"{name}.npz") for name in ("patterns", "complete"))
     assert given.patterns is not None and extended.patterns is not None
     first = len(given.patterns.patterns)
     assert extended.patterns.patterns[:first] == given.patterns.patterns
@@ -363,8 +371,8 @@ def test_chance_adds_nothing_that_makes_worse(positions: Positions, tmp_path: Pa
     noise = with_labels(positions, 0)
     found, report = discovered(noise, tmp_path, attrs.evolve(PLAN, keep=48))
     errors = {name: report.errors.overall(name) for name in report.errors.models}
-    assert max(errors.get("configurations", 0), errors.get("extended", 0)) < 1.01 * errors["constant"]
-    if "extended" not in found.trainings:
+    assert max(errors.get("configurations", 0), errors.get("complete", 0)) < 1.01 * errors["constant"]
+    if not {"extended", "complete"} & set(found.trainings):
         assert "Nothing was found that adds to these patterns." in report.summary
 
 
