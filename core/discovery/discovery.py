@@ -6,9 +6,9 @@ machine and mined configurations. After a kill the same call continues from thes
 one that was never interrupted.
 
 Configurations are added in rounds, as in boosting. In each, those that would explain most of what is left stand beside
-the earlier ones, and the weights of all of them go on from what they are, so that no round makes worse what the one
-before has reached on the games that stop the fits. Without a start, hundreds of new weights fit noise before others
-have converged, and the games that stop the fit end it there: more terms were worse than fewer.
+the earlier ones, and the weights of all of them go on from what they are. A phase takes a round's weights only if the
+games that judge are clearly better off. Fitted without such a start, hundreds of new weights fit noise before others
+have converged: more terms were worse than fewer.
 """
 
 import contextlib
@@ -54,13 +54,15 @@ COMPLETE = "complete"
 _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
-"""Share of the training games that decide when a fit stops."""
+"""Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
 _ADDED_INSTANCES = 12
 _ROUNDS = 8
 _ROUND_POSITIONS = 1_000_000
 """Positions that a round fits; where there are more, a last fit takes all of them."""
 _SIGNIFICANT = 2.0
-"""Standard errors by which a round must make a phase better on the games that stop the fits."""
+"""Standard errors by which a round must make a phase better on the games that judge."""
+_LEAST_GAMES = 20
+"""Fewer games have no standard error to speak of."""
 _ADDED_ITERATIONS = 20
 _ADDED_L2 = 8.0
 """By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
@@ -206,7 +208,7 @@ class _Run:
         before: LinearEvaluation,
         provenance: Mapping[str, str],
     ) -> Training | None:
-        """Add configurations to an evaluation, round by round; None where none helps the games that stop the fits."""
+        """Add configurations to an evaluation, round by round; None where none helps on the games that judge."""
         learning, share = self.learning, math.ceil(self.plan.keep / _ROUNDS)
         positions = self.training_set
         if len(positions) > _ROUND_POSITIONS:
@@ -259,9 +261,11 @@ class _Run:
     def better_phases(
         self, after: LinearEvaluation, before: LinearEvaluation, positions: Positions
     ) -> NDArray[np.bool_]:
-        """In which phases the error on the games that stop the fits falls by two standard errors by game."""
+        """In which phases the error on the games that judge falls by two standard errors by game; none of few games."""
         held_out = positions.select(positions.held_out_mask(VALIDATION, self.seed + 1))
         game, phase = np.unique(held_out.game_key, return_inverse=True)[1], self.learning.phases.of(held_out.positions)
+        if game.max(initial=-1) + 1 < _LEAST_GAMES:
+            return np.zeros(len(self.learning.phases), bool)
         judged = (
             Judged(each.predict(held_out.positions, jobs=self.jobs), held_out.label, held_out.weight, game)
             for each in (before, after)

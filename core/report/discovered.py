@@ -403,7 +403,7 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
         "seed": str(found.seed),
         "fit": (
             f"{plan.fit.fitter!r}, penalty {plan.l2:g}, smoothing {plan.smoothing}, "
-            f"{VALIDATION:.0%} of the games for early stopping"
+            f"judged by {VALIDATION:.0%} of the games"
         ),
         "glem": __version__,
     }

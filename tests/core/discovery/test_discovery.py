@@ -367,6 +367,11 @@ def test_planted_configurations_are_found_and_explain_all(
     )
 
 
+def test_few_games_cannot_judge_configurations(positions: Positions, tmp_path: Path) -> None:
+    found, _ = discovered(positions.select(positions.record < 100), tmp_path, PLAN)
+    assert not {"configurations", "complete"} & set(found.trainings)
+
+
 def test_chance_adds_nothing_that_makes_worse(positions: Positions, tmp_path: Path) -> None:
     noise = with_labels(positions, 0)
     found, report = discovered(noise, tmp_path, attrs.evolve(PLAN, keep=48))
