@@ -125,6 +125,7 @@ def test_discriminants_are_fitted_compared_and_played_once(script: Script, tmp_p
     assert [line[3:6] for line in pairings][3] == ["30", "-", "36"]
     written = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").glob("*.npz")}
     again = script(*command, *play)
-    assert again == lines
+    # But for nodes a second, whose sums are rounded.
+    assert [line[:14] for line in again] == [line[:14] for line in lines]
     assert {path: path.stat().st_mtime_ns for path in written} == written
     assert len([*(tmp_path / "study").glob("*.jsonl")]) == len(sys.modules["discriminants"].PAIRINGS)

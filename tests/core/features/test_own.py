@@ -279,8 +279,10 @@ def test_commands_take_them_to_every_process(
     assert [row["name"] for row in begun if row["kind"] == "linear" and "discs" in row["name"]] == ["more_discs=0"]
     match = ("match", "model.npz,depth=2", "default,depth=1", "--opening-count", 2, "--openings", "random:8")
     assert terminal.json(*match, "--workers", 2, *own)["games"]
-    discovering = ("discover", "positions.parquet", "-o", "found", "--groups", "levels")
-    terminal(*discovering, "--sample", 9000, "--iterations", 3, "--patterns", "none", *own)
+    # Twenty games must judge what is found.
+    write_positions("more.parquet", sample.select(sample.record < 600))
+    discovering = ("discover", "more.parquet", "-o", "found", "--groups", "levels")
+    terminal(*discovering, "--sample", 9000, "--patterns", "none", *own)
     mined = LinearEvaluation.load("found/configurations.npz")
     assert mined.configurations is not None
     assert set(mined.configurations.table.features) == {mined.learning.features.index("level")}
