@@ -228,7 +228,8 @@ def _learning(report: DiscoveryReport) -> Element | None:
         "Learning curves",
         paragraph(
             f"Root mean square error in {report.unit} after each iteration of the fit. Each chart has its own vertical "
-            "scale; the dot is the iteration with the least validation error."
+            "scale; the dot is the iteration with the least validation error. The last iteration is kept, unless its "
+            "validation error is above that of the start."
         ),
         legend(((LineStyle("series-1"), "validation"), (LineStyle("quiet", dashes=(6, 3)), "training"))),
         element("div", *figures, class_="multiples"),
