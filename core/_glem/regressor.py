@@ -45,7 +45,7 @@ class PatternRegressor:
         *,
         patterns: str | Mapping[str, Sequence[str]] | None = None,
         iterations: int = 60,
-        l2: float = 25.0,
+        l2: float | None = None,
         smoothing: float = 0.25,
         held_out: float = 0.05,
         seed: int = 0,

@@ -27,14 +27,14 @@ from glem.core.configurations.configurations import ConfigurationSet, symmetry_c
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.discovery.candidates import draw_sample, mine_sample, propose, standardized
 from glem.core.discovery.pattern_design import DesignPlan, design_patterns
-from glem.core.discovery.plan import LARGEST_L2, DiscoveryPlan
+from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError, __version__
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins
-from glem.core.fitting.least_squares import Terms, Training, train, value_chunks, values_of
+from glem.core.fitting.least_squares import LEAST_GAMES, Terms, Training, train, value_chunks, values_of
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged
 from glem.core.measures.sums import measured
@@ -61,11 +61,7 @@ _ROUND_POSITIONS = 1_000_000
 """Positions that a round fits; where there are more, a last fit takes all of them."""
 _SIGNIFICANT = 2.0
 """Standard errors by which a round must make a phase better on the games that judge."""
-_LEAST_GAMES = 20
-"""Fewer games have no standard error to speak of."""
 _ADDED_ITERATIONS = 20
-_ADDED_L2 = 8.0
-"""By how much stronger the penalty on weights is where they are added to an evaluation: their effects are small."""
 
 
 @define(frozen=True)
@@ -264,7 +260,7 @@ class _Run:
         """In which phases the error on the games that judge falls by two standard errors by game; none of few games."""
         held_out = positions.select(positions.held_out_mask(VALIDATION, self.seed + 1))
         game, phase = np.unique(held_out.game_key, return_inverse=True)[1], self.learning.phases.of(held_out.positions)
-        if game.max(initial=-1) + 1 < _LEAST_GAMES:
+        if game.max(initial=-1) + 1 < LEAST_GAMES:
             return np.zeros(len(self.learning.phases), bool)
         judged = (
             Judged(each.predict(held_out.positions, jobs=self.jobs), held_out.label, held_out.weight, game)
@@ -298,9 +294,7 @@ class _Run:
     ) -> Training:
         positions, plan = self.training_set if positions is None else positions, self.plan
         if prior is not None:
-            plan = evolve(
-                plan, iterations=min(_ADDED_ITERATIONS, plan.iterations), l2=min(_ADDED_L2 * plan.l2, LARGEST_L2)
-            )
+            plan = evolve(plan, iterations=min(_ADDED_ITERATIONS, plan.iterations))
         return train(
             positions,
             self.learning,

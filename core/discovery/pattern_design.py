@@ -45,8 +45,6 @@ LEAST_POSITIONS = 2_000
 _HELD_OUT = 0.4
 _L2 = 25.0
 _ITERATIONS = 15
-_ADDED_L2 = 200.0
-"""The same where patterns are added to an evaluation: their effects are small."""
 _STEPS = 6
 _TRIED_AT_ONCE = 16
 _SMALLEST = 4
@@ -220,15 +218,14 @@ def design_patterns(
     held_out = sample.held_out_mask(_HELD_OUT)
     if not (len(sample) >= LEAST_POSITIONS and 0 < held_out.sum() < len(sample)):
         raise BadInputError(f"too few positions to find patterns: {len(sample):,}, some 100,000 are wanted")
-    left = _unexplained(sample, learning, (), held_out, prior, jobs)
+    left, l2 = _unexplained(sample, learning, (), held_out, prior, None, jobs)
     variance = before = float(np.mean(left[held_out] ** 2))
     if not variance > 0:
         raise BadInputError("nothing is left of the labels: all are equal, or linear features explain them")
     values = features.values(sample.positions)
-    if prior is None:
-        propose = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
-    else:
-        propose = _counts_and_pairs(learning, prior)
+    sets_of_cells = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
+    counts_and_pairs = [] if prior is None else _counts_and_pairs(learning)
+    own = [] if prior is None or prior.patterns is None else [set(each.features) for each in prior.patterns.patterns]
     found: list[DesignedPattern] = []
     worth: dict[tuple[int, ...], float] = {}
     used = 0
@@ -240,7 +237,7 @@ def design_patterns(
                 predicted = _fitted(features, members, values, left, fitted)
                 return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / before
 
-            proposed = propose(left)
+            proposed = [each for each in (*counts_and_pairs, *sets_of_cells(left)) if set(each) not in own]
             counts = {members: len(images_of(features, members)) for members in proposed}
             known = [pattern.features for pattern in found]
             trials = [
@@ -258,7 +255,7 @@ def design_patterns(
                     best = members if best is None or worth[members] > worth[best] else best
             if best is None or worth[best] <= 0:
                 break
-            left = _unexplained(sample, learning, (*known, best), held_out, prior, jobs)
+            left, l2 = _unexplained(sample, learning, (*known, best), held_out, prior, l2, jobs)
             after = float(np.mean(left[held_out] ** 2))
             found.append(DesignedPattern(best, counts[best], 1 - after / before, after / variance))
             before = after
@@ -282,9 +279,13 @@ def _unexplained(
     chosen: Iterable[tuple[int, ...]],
     held_out: NDArray[np.bool_],
     prior: LinearEvaluation | None,
+    l2: tuple[float, ...] | None,
     jobs: int,
-) -> Floats:
-    """Take from the labels what prior or linear features and patterns explain, in standard deviations of each phase."""
+) -> tuple[Floats, tuple[float, ...] | None]:
+    """Take from the labels what prior or linear features and patterns explain, in standard deviations of each phase.
+
+    Penalties are chosen where none are given, and returned.
+    """
     names = {str(members): [learning.features[member].name for member in members] for members in chosen}
     patterns = PatternSet.from_names(learning.features, names)
     left = sample.label.astype(np.float64)
@@ -293,15 +294,17 @@ def _unexplained(
     terms = Terms(patterns=patterns if names else None, linear=learning.linear if prior is None else ())
     fitted = prior
     if names or terms.linear:
-        l2 = _L2 if prior is None else _ADDED_L2
         settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), l2=l2, smoothing=0.25)
-        fitted = train(sample.select(~held_out), learning, terms, settings, prior=prior, jobs=jobs).evaluation
+        training = train(sample.select(~held_out), learning, terms, settings, prior=prior, jobs=jobs)
+        fitted = training.evaluation
+        if names and l2 is None:
+            l2 = training.penalties
     if fitted is not None:
         left -= fitted.predict(sample.positions, jobs=jobs)
     for number, deviation in deviations.items():
         rows = phase == number
         left[rows] = (left[rows] - left[rows].mean()) / deviation
-    return left
+    return left, l2
 
 
 def _sets_of_cells(
@@ -330,11 +333,8 @@ def _sets_of_cells(
     )
 
 
-def _counts_and_pairs(learning: Learning, prior: LinearEvaluation) -> Callable[[Floats], list[tuple[int, ...]]]:
-    """Propose features that lie on no board cell, and all pairs of them with a dense table, one of each set of images.
-
-    Those that are patterns of the prior are left out.
-    """
+def _counts_and_pairs(learning: Learning) -> list[tuple[int, ...]]:
+    """Features that lie on no board cell, and all pairs of them with a dense table, one of each set of images."""
     features = learning.features
     # What enters linearly is computed anyway, and comes first where there are too many.
     counts = [place for place, feature in enumerate(features.features) if feature.cell is None]
@@ -344,9 +344,7 @@ def _counts_and_pairs(learning: Learning, prior: LinearEvaluation) -> Callable[[
     for members in (*combinations(counts, 1), *combinations(counts, 2)):
         if math.prod(features[member].cardinality for member in members) <= MAX_TABLE_SIZE:
             found[min(tuple(sorted(image)) for image in images_of(features, members))] = None
-    own = () if prior.patterns is None else prior.patterns.patterns
-    proposed = [members for members in found if not any(set(members) == set(each.features) for each in own)]
-    return lambda _left: proposed
+    return list(found)
 
 
 def _symmetries_of(features: AtomicFeatures, cells: list[int]) -> NDArray[np.intp]:

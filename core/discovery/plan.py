@@ -11,8 +11,6 @@ from glem.core.tasks.settings import setting
 if TYPE_CHECKING:
     from glem.core.fitting.least_squares import FitSettings
 
-LARGEST_L2 = 1e9
-
 
 @define(frozen=True, slots=False)
 class DiscoveryPlan:
@@ -41,7 +39,7 @@ class DiscoveryPlan:
     iterations
         Most iterations.
     l2
-        Penalty on weights, in positions.
+        Penalty on weights, in positions; by default chosen, phase by phase, on held-out games.
     smoothing
         Factor for positions of adjacent phases.
     """
@@ -56,7 +54,7 @@ class DiscoveryPlan:
     patterns: Any = setting(None, metavar="NAME|FILE")
     held_out: float = setting(0.1, least=0.001, most=0.9, metavar="SHARE")
     iterations: int = setting(60, least=1)
-    l2: float = setting(25.0, least=0.0, most=LARGEST_L2)
+    l2: float | None = setting(None, least=0.0, most=1e9)
     smoothing: float = setting(0.25, least=0.0, most=1.0)
 
     def matches_for(self, positions: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.errors import BadInputError, check_arguments
+from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
@@ -35,6 +36,19 @@ _CONFIGURATION_CHUNK = 1 << 14
 
 _FALLBACK_POSITIONS = 200
 """Positions of a linear fit, so many for each of its weights where there are as many."""
+
+LEAST_GAMES = 20
+"""Fewer judge nothing."""
+
+_TRIED = ConjugateGradient(iterations=10)
+_TRIED_L2 = 40.0
+_STEP = 4.0
+_STEPS = 4
+_LEAST_SHARE = 0.01
+_JUDGING = 0.1
+_TRIED_POSITIONS = 1 << 19
+_TRIED_SEED = 1 << 20
+"""Other games than those that any command holds out."""
 
 
 @define(frozen=True)
@@ -85,7 +99,8 @@ class FitSettings:
     link
         Link function.
     l2
-        Penalty on squared weights, in positions: a weight with as many matches is halved.
+        Penalty on squared weights, in positions: a weight with as many matches is halved. One for all phases or each
+        its own; None chooses them on held-out games (:func:`train`).
     smoothing
         Factor for positions of adjacent phases (GLEM, section 5.2).
     count_rules
@@ -94,19 +109,20 @@ class FitSettings:
 
     fitter: Minimizer
     link: Link = IDENTITY
-    l2: float = 1.0
+    l2: float | tuple[float, ...] | None = None
     smoothing: float | tuple[float, ...] = 0.0
     count_rules: CountRules | None = None
 
     def __attrs_post_init__(self) -> None:
         # Said now: positions may be labelled for hours before they are fitted.
         neighbours(1, self.smoothing)
-        check_arguments(self, l2=(0.0,))
+        if self.l2 is not None and not np.min(self.l2, initial=0.0) >= 0:
+            raise BadInputError(f"l2 is {self.l2}, it must be at least 0")
 
     @classmethod
     def default(cls) -> FitSettings:
-        """Conjugate gradient with early stopping."""
-        return cls(ConjugateGradient(iterations=60, patience=5), l2=25.0, smoothing=0.25)
+        """60 iterations of conjugate gradient, which held-out games judge."""
+        return cls(ConjugateGradient(iterations=60, patience=0), smoothing=0.25)
 
 
 @define(frozen=True, eq=False)
@@ -138,6 +154,11 @@ class Training:
     def results(self) -> tuple[FitResult | None, ...]:
         """How the fit of each phase went, or of all together."""
         return self.weights.results
+
+    @property
+    def penalties(self) -> tuple[float, ...]:
+        """Penalty of each phase, in positions; 0 of one that was not fitted."""
+        return tuple(result.l2 if result else 0.0 for result in self.results)
 
     def only_in(self, phases: NDArray[np.bool_], prior: LinearEvaluation, terms: Terms) -> Training:
         """Take back what was added to a prior of the same terms in all phases but those, bool [K]."""
@@ -226,6 +247,12 @@ def train(
 ) -> Training:
     """Fit an evaluation to scored positions.
 
+    The best penalty is the variance of the labels' noise by that of the weights (their normal prior). Noise differs by
+    phase, and the weights vary with what there is to explain. Where the penalty is to be chosen, a few iterations of
+    conjugate gradient come first: a phase's penalty is in proportion to the share of its error at the start that they
+    leave on held-out games. The factor is the same for all phases, as positions of a game share its result or have
+    labels of their own. It is the best of 40, 160, ... or of 40, 10, ..., after as few iterations on the same games.
+
     Parameters
     ----------
     positions
@@ -237,7 +264,9 @@ def train(
     settings
         How to fit; :meth:`FitSettings.default` by default.
     held_out
-        bool [N]: positions for early stopping, not fitted.
+        bool [N]: positions that judge the fit and are not fitted, of :data:`LEAST_GAMES` games or more; fewer are
+        fitted. Where none judge, a tenth of the games, or more of few, says how great the penalty is, and is fitted
+        with the others.
     prior
         Evaluation of the same phases and link. What is fitted, smoothed and penalized is what is added to its weights.
         Terms are the prior's own (:meth:`Terms.of`), or others, which are fitted to what the prior leaves and stand
@@ -275,28 +304,43 @@ def train(
     linear = LinearTerms.from_names(learning.features, terms.linear)
     packing = Packing(len(learning.phases), terms.patterns, configurations, terms.class_count, linear)
 
+    if held_out is not None and len(np.unique(positions.game_key[held_out])) < LEAST_GAMES:
+        held_out = None
+    games = len(np.unique(positions.game_key))
+    judging = positions.held_out_mask(min(max(_JUDGING, LEAST_GAMES / games), 0.5)) if held_out is None else held_out
+    tried = positions.held_out_mask(min(_TRIED_POSITIONS / len(positions), 1.0), seed=_TRIED_SEED)
     offsets = None
     if prior is not None:
         _check_prior(prior, learning, terms, chosen.link)
         offsets = prior.sums(positions.positions, jobs=jobs)
 
-    def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
-        """Fit on some positions."""
+    def fitting(rows: NDArray[np.int64], phases: Sequence[int] | None) -> Callable[..., PhaseWeights]:
+        """Prepare fits of some positions."""
         columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
         chunks = value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
         design = Design.build(chunks, packing, count=len(rows), jobs=jobs, progress=progress)
-        return fit_phases(
+        return partial(
+            fit_phases,
             design,
             positions.label[rows],
             weights=positions.weight[rows],
-            held_out=None if held_out is None else held_out[rows],
             offsets=None if offsets is None else offsets[rows],
-            **attrs.asdict(chosen, recurse=False),
             phases=phases,
-            checkpoint=work,
             jobs=jobs,
             progress=progress,
         )
+
+    def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
+        """Fit on some positions."""
+        settings, fitted = attrs.asdict(chosen, recurse=False), None
+        if chosen.l2 is None:
+            some = rows[tried[rows]] if len(rows) > _TRIED_POSITIONS else rows
+            trying = fitting(some, phases)
+            short = settings | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}
+            settings["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
+            fitted = trying if some is rows else None
+        fitted = fitted or fitting(rows, phases)
+        return fitted(held_out=None if held_out is None else held_out[rows], checkpoint=work, **settings)
 
     def one_phase(number: int) -> PhaseWeights:
         """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
@@ -324,9 +368,34 @@ def train(
     else:
         weighted = attrs.evolve(positions, weight=fitted)
         weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
-    told = {"fitter": f"{chosen.fitter!r}, l2={chosen.l2:g}, smoothing={chosen.smoothing}"}
+    penalties = dict.fromkeys(f"{result.l2:.3g}" for result in weights.results if result)
+    told = {"fitter": f"{chosen.fitter!r}, smoothing={chosen.smoothing}", "l2": " ".join(penalties)}
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
     return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
+
+
+def _penalties(results_of: Callable[[Any], tuple[FitResult | None, ...]]) -> Any:
+    """Choose penalties by short fits, which return their results for penalties that are given."""
+
+    def share(result: FitResult | None) -> float:
+        # Where nothing is known of a phase, nothing counts as explained.
+        errors = np.zeros(1) if result is None else result.held_out_errors
+        return max(float(errors.min() / errors[0]), _LEAST_SHARE) if errors[0] > 0 else 1.0
+
+    def error(factor: float) -> float:
+        results = results_of(factor * shares)
+        return float(np.nansum([each.training_weight * each.held_out_errors[-1] for each in results if each]))
+
+    shares = np.array([share(result) for result in results_of(_TRIED_L2)])
+    best, least = _TRIED_L2, error(_TRIED_L2)
+    for step in (_STEP, 1 / _STEP):
+        for _ in range(_STEPS):
+            if not (found := error(best * step)) < least:
+                break
+            best, least = best * step, found
+        if best != _TRIED_L2:
+            break
+    return best * shares
 
 
 def _check_prior(prior: LinearEvaluation, learning: Learning, terms: Terms, link: Link) -> None:

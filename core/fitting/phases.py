@@ -123,7 +123,7 @@ def fit_phases(
     offsets: NDArray[np.floating] | None = None,
     fitter: Minimizer | None = None,
     link: Link = IDENTITY,
-    l2: float = 0.0,
+    l2: float | Sequence[float] = 0.0,
     smoothing: float | Sequence[float] = 0.0,
     count_rules: CountRules | None = None,
     phases: Sequence[int] | None = None,
@@ -147,7 +147,7 @@ def fit_phases(
     fitter
         :class:`ConjugateGradient` with its defaults, if not given; the one given is copied and left as it is.
     offsets, link, l2
-        As in :class:`LeastSquares`.
+        As in :class:`LeastSquares`; the penalty for all phases, or one for each fit.
     smoothing
         As in :func:`neighbours`; 0 fits each phase on its own positions.
     count_rules
@@ -189,8 +189,9 @@ def fit_phases(
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
     problem_of = partial(
-        LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, l2=l2, jobs=jobs
+        LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=jobs
     )
+    penalties = np.broadcast_to(np.asarray(l2, np.float64), len(groups))
     fitted: list[NDArray[np.float64]] = []
     results: list[FitResult | None] = []
     with progress("fitting phases", len(groups)) as task:
@@ -199,7 +200,9 @@ def fit_phases(
                 results.append(None)
                 task.advance()
                 continue
-            problem = problem_of(targets=group, expansion=None if plan is None else plan.expansion)
+            problem = problem_of(
+                targets=group, l2=float(penalties[number]), expansion=None if plan is None else plan.expansion
+            )
             keeper = None
             if checkpoint is not None:
                 keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")

@@ -127,7 +127,7 @@ class TrainingSettings:
     elo
         Elo by which the tests of matches ask whether a generation is stronger.
     l2
-        Penalty on weights, in positions.
+        Penalty on weights, in positions; by default chosen, phase by phase, on held-out games.
     seed
         Seed of all that is random.
     """
@@ -137,7 +137,7 @@ class TrainingSettings:
     solve: int = setting(10, least=0)
     pairs: int = setting(200, least=1)
     elo: float = setting(20.0, least=ABOVE_0)
-    l2: float = setting(5.0, least=0.0, most=1e9)
+    l2: float | None = setting(None, least=0.0, most=1e9)
     seed: int = setting(0, least=0, most=(1 << 32) - 1)
 
     def resolved(self, game: Game) -> Self:

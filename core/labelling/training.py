@@ -34,7 +34,6 @@ from glem.core.files.atomic import write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.files.json_values import instance_of, read_json, real_of, shortened, whole_of
 from glem.core.fitting.least_squares import FitSettings, Terms, Training, train
-from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.first_games import play_games
@@ -71,8 +70,6 @@ _OPENING_SHARE = 6
 """This part of a game is the opening of a match."""
 _EXPLORATION = 0.03
 _HELD_OUT = 0.05
-_RESULTS_PENALTY = 10
-"""Times the number of a game's positions, the penalty of fits to results in times that of fits to searches."""
 _CHOICES = 400
 _GROWTH = 2
 _DESIGN_SAMPLE = 100_000
@@ -338,28 +335,22 @@ class _Training:
         pool = Positions.concatenate([attrs.evolve(each, label_kind="search", label_spread=None) for each in sets])
         labels = len(pool)
         drawn = pool.held_out_mask(_HELD_OUT, self.settings.seed)
-        held_out: NDArray[np.bool_] | None = drawn
-        unseen, l2 = pool.select(drawn), self.settings.l2
-        if not self._is_searched(number):
-            # All positions of a game have its result: their errors are those of games, not of positions. Few games
-            # held out tell nothing either.
-            games, positions, _ = self._facts(number)
-            l2 *= _RESULTS_PENALTY * positions / games
-            pool, held_out = pool.select(~drawn), None
+        unseen = pool.select(drawn)
         bound = pool.game.greatest_score
         # Where games are only won or lost, twice the weights make a win surer, not greater.
         link = scaled_sigmoid(bound) if bound == 1 else IDENTITY
-        settings = FitSettings(ConjugateGradient(iterations=60, patience=5), link=link, l2=l2, smoothing=0.25)
-        labels_by = "search by the best generations before" if held_out is not None else "propagated results of games"
+        settings = attrs.evolve(FitSettings.default(), link=link, l2=self.settings.l2)
+        searched = self._is_searched(number)
+        labels_by = "search by the best generations before" if searched else "propagated results of games"
         phase = self.learning.phases.of(unseen.positions)
         found: tuple[str, Training, NDArray[np.float64]] | None = None
-        for patterns, terms, prior in self._terms(number, pool.select(~drawn) if held_out is not None else pool):
+        for patterns, terms, prior in self._terms(number, pool.select(~drawn)):
             training = train(
                 pool,
                 self.learning,
                 terms,
                 settings,
-                held_out=held_out,
+                held_out=drawn,
                 prior=prior,
                 provenance={
                     "command": "train",

@@ -384,6 +384,13 @@ def _added_text(found: Discovery, added: Added | None) -> str:
     return f" {what} added to these: {change:+.3f} ± {error:.3f}{doubt} ({phases})."
 
 
+def _penalties(found: Discovery) -> str:
+    """Penalty on weights as stated, or those that were chosen for the patterns, by phase."""
+    if found.plan.l2 is not None or PATTERNS not in found.trainings:
+        return "chosen" if found.plan.l2 is None else f"{found.plan.l2:g}"
+    return " ".join(f"{each:.3g}" for each in found.trainings[PATTERNS].penalties) + " (patterns, by phase)"
+
+
 def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
     positions, plan, mined = found.positions, found.plan, len(found.sample)
     facts = {
@@ -402,7 +409,7 @@ def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
         ),
         "seed": str(found.seed),
         "fit": (
-            f"{plan.fit.fitter!r}, penalty {plan.l2:g}, smoothing {plan.smoothing}, "
+            f"{plan.fit.fitter!r}, penalty {_penalties(found)}, smoothing {plan.smoothing}, "
             f"judged by {VALIDATION:.0%} of the games"
         ),
         "glem": __version__,

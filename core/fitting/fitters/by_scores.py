@@ -49,13 +49,14 @@ class LeastSquares(Fitter):
     link
         Link function; ``logistic`` turns labels into 0.9, 0.5 and 0.1.
     l2
-        Penalty on weights, or on what they differ from those of the prior, in positions.
+        Penalty on weights, or on what they differ from those of the prior, in positions; by default chosen, phase by
+        phase, on held-out games.
     smoothing
         Factor for positions of adjacent phases.
     count_rules
         Tie rarely matched weights of neighbouring phases together.
     held_out
-        Hold out this share of the games for early stopping; 0 fits to the last iteration.
+        Hold out this share of the games, which judge the fit: a phase that it makes worse keeps its start.
     """
 
     name = "least-squares"
@@ -71,7 +72,7 @@ class LeastSquares(Fitter):
     minimizer: str = setting("conjugate", words=("conjugate", "descent"))
     iterations: int | None = setting(None, least=1)
     link: str = setting("identity", words=("identity", "sigmoid", "logistic"))
-    l2: float = setting(25.0, least=0.0, most=1e9)
+    l2: float | None = setting(None, least=0.0, most=1e9)
     smoothing: float = setting(0.25, least=0.0, most=1.0)
     count_rules: bool = setting(False)
     held_out: float = setting(0.05, least=0.0, most=0.9, was=("--validation",), metavar="SHARE")
@@ -130,9 +131,9 @@ class LeastSquares(Fitter):
         if bounded == LOGISTIC:
             data = evolve(data, label=result_labels(data.label, game.score_bounds))
         settings = FitSettings(
-            ConjugateGradient(iterations=self.iterations or 60, patience=5 if self.held_out else None)
+            ConjugateGradient(iterations=self.iterations or 60, patience=0)
             if self.minimizer == "conjugate"
-            else GradientDescent(iterations=self.iterations or 250),
+            else GradientDescent(iterations=self.iterations or 250, patience=0),
             link=bounded,
             l2=self.l2,
             smoothing=self.smoothing,
@@ -141,7 +142,6 @@ class LeastSquares(Fitter):
         told = {
             **run.provenance,
             "fitter": repr(settings.fitter),
-            "l2": f"{self.l2:g}",
             "smoothing": f"{self.smoothing:g}",
             "count rules": str(self.count_rules),
             "validation": f"{self.held_out:g} of the games, seed {run.seed}",
@@ -151,7 +151,7 @@ class LeastSquares(Fitter):
             files = (told.get(FITTED_FILES, ""), before.provenance.get(FITTED_FILES, ""))
             told |= {"prior": self.prior, FITTED_FILES: fitted_files_text((), "\n".join(filter(None, files)))}
         described = {
-            "work": "fit", **told, "link": bounded.name,
+            "work": "fit", **told, "l2": str(self.l2), "link": bounded.name,
             "patterns": None if terms.patterns is None else terms.patterns.names,
             "minimum matches": self.minimum_matches, "phases": learning.phases.names,
             "configurations": str(self.configurations), "all active": self.all_active, "linear": terms.linear,

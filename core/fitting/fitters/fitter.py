@@ -86,8 +86,8 @@ class Fit:
     course
         Figures of the fit of each phase, or of all together; None for a phase without a fit of its own.
         ``training`` and ``validation`` are root mean square errors at the start and after each iteration, ``best`` is
-        the iteration that was kept, ``reason`` why it stopped; all but the first may be missing. ``weights`` and
-        ``errors`` are by name, with ``games`` and ``log_loss``.
+        the iteration that was kept, ``reason`` why it stopped, ``penalty`` that of its weights; all but the first may
+        be missing. ``weights`` and ``errors`` are by name, with ``games`` and ``log_loss``.
     warnings
         What a user should know.
     """
@@ -153,7 +153,8 @@ class Fit:
 def _curve(figures: Mapping[str, Any]) -> str:
     training, validation = figures["training"], figures.get("validation", ())
     best = figures.get("best", len(training) - 1)
-    text = f"root mean square error {training[0]:.4f} at the start, {training[best]:.4f} after iteration {best}"
+    text = f"penalty {figures['penalty']:.3g}, " if figures.get("penalty") else ""
+    text += f"root mean square error {training[0]:.4f} at the start, {training[best]:.4f} after iteration {best}"
     # Not a number without validation.
     if len(validation) > best and validation[best] == validation[best]:
         text += f", {validation[best]:.4f} on held-out games"

@@ -33,7 +33,7 @@ class GradientDescent(Minimizer):
     iterations
         How many, at most. Logistello's fit took 250.
     patience
-        Stop after this many iterations without a better held-out error; None: never.
+        As of :class:`~glem.core.fitting.minimizing.conjugate.ConjugateGradient`.
     tolerance
         Converged when an iteration improves the training error by less than this share of it; 0: never.
     checkpoint_every
@@ -48,7 +48,7 @@ class GradientDescent(Minimizer):
     checkpoint_every: int = 10
 
     def __attrs_post_init__(self) -> None:
-        check_arguments(self, iterations=(0,), patience=(1,), tolerance=(0.0,), checkpoint_every=(1,))
+        check_arguments(self, iterations=(0,), patience=(0,), tolerance=(0.0,), checkpoint_every=(1,))
         check_arguments(self, step_size=(0.0,), momentum=(0.0, BELOW_1))
 
     def fit(

@@ -40,6 +40,8 @@ class FitResult:
         Length of the parameter vector.
     training_weight
         Weight of the training rows.
+    l2
+        Penalty of the fit, in positions.
     """
 
     fitter: str
@@ -50,6 +52,7 @@ class FitResult:
     best_iteration: int
     parameter_count: int
     training_weight: float
+    l2: float = 0.0
 
     @property
     def iterations(self) -> int:
@@ -66,6 +69,7 @@ class FitResult:
         return {
             "training": np.sqrt(self.training_errors),
             "validation": np.sqrt(self.held_out_errors),
+            "penalty": self.l2,
             "best": self.best_iteration,
             "reason": self.reason,
             "improved": self.improved,
@@ -258,5 +262,6 @@ class Minimizer(abc.ABC):
             monitor.best_iteration,
             problem.parameter_count,
             problem.total_weight,
+            problem.l2,
         )
         return self

@@ -7,9 +7,10 @@ from attrs import evolve
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import LINKS, link_of
-from glem.core.fitting.least_squares import FitSettings, Terms, train
+from glem.core.fitting.least_squares import FitSettings, Terms, Training, train
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.patterns.patterns import PatternSet
+from glem.core.positions.positions import Positions
 from tests.othello import LEARNING
 
 
@@ -121,3 +122,39 @@ def test_a_phase_that_cannot_be_fitted_keeps_its_prior() -> None:
     assert "keeps its prior" in found.warnings[0]
     for number in kept:
         np.testing.assert_array_equal(found.evaluation.pattern_weights[number], prior.pattern_weights[number])
+
+
+def test_chosen_penalties_follow_the_noise() -> None:
+    assert LEARNING.sample is not None
+    positions = LEARNING.sample()
+    corner = PatternSet.from_names(LEARNING.features, {"corner": ("a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3")})
+    generator = np.random.default_rng(3)
+    truth = generator.normal(size=corner.weight_count)[corner.indices(LEARNING.features.values(positions.positions))]
+    truth = truth.sum(0) - truth.sum(0).mean()
+    noise = generator.normal(size=len(truth))
+    for deviation in (1.0, 12.0):
+        noisy = evolve(positions, label=(truth + deviation * noise).astype(np.float32))
+
+        def error(l2: float | tuple[float, ...] | None, noisy: Positions = noisy) -> tuple[float, Training]:
+            training = train(noisy, LEARNING, Terms(corner), FitSettings(ConjugateGradient(iterations=30), l2=l2))
+            return float(np.mean((training.evaluation.predict(positions.positions) - truth) ** 2)), training
+
+        found, training = error(None)
+        # The variance of the noise by that of the weights.
+        assert all(deviation**2 / 4 < each < deviation**2 * 4 for each in training.penalties)
+        assert found < error(0.0)[0]
+        assert all(found < error(tuple(factor * each for each in training.penalties))[0] for factor in (1 / 64, 64))
+        assert training.evaluation.provenance["l2"].split()[0] == f"{training.penalties[0]:.3g}"
+
+
+def test_a_few_held_out_games_are_fitted() -> None:
+    assert LEARNING.sample is not None
+    positions = LEARNING.sample()
+    terms = Terms(PatternSet.from_names(LEARNING.features, {"edge": ("a1", "b1", "c1", "d1")}))
+    games = np.unique(positions.game_key)
+    weights = [
+        train(positions, LEARNING, terms, held_out=held_out).evaluation.pattern_weights
+        for held_out in (None, np.isin(positions.game_key, games[:19]), np.isin(positions.game_key, games[:20]))
+    ]
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert (weights[0] != weights[2]).any()
