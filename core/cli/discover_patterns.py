@@ -48,15 +48,15 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
 @options.option(
     "--prior",
     metavar="EVALUATION",
-    help="Find patterns to add to this evaluation, of one or two features that lie on no board cell.",
+    help="Find patterns to add to this evaluation, of counts too. It should not be fitted to these games.",
 )
-@options.count("--size", None, "Most features of a pattern; 10 by default.", least=2, most=20)
+@options.count("--size", 10, "Most features of a pattern.", least=2, most=20)
 @options.count("--sample", 200_000, "Positions to mine.", least=100)
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
 @options.jobs
 def command(
-    positions: str, output: str, prior: str | None, size: int | None, sample: int, seed: int, jobs: int, **plan: Any
+    positions: str, output: str, prior: str | None, size: int, sample: int, seed: int, jobs: int, **plan: Any
 ) -> None:
     """Find patterns in scored POSITIONS (Parquet), for `glem fit --patterns`.
 
@@ -72,14 +72,12 @@ def command(
     from glem.core.positions.files import read_positions
 
     check_outputs(output)
-    if prior is not None and (size, plan["minimum_matches"]) != (None, None):
-        raise BadInputError("--size and --minimum-matches are for sets of cells; --prior finds counts and pairs")
     given = read_positions(positions)
     before = None if prior is None else load_value(prior, given.game)
     learning = load_learning(given.game.name) if before is None else before.learning
     drawn = draw_sample(given, sample, seed)
     how: dict[str, Any] = {"prior": before, "jobs": jobs, "progress": display_progress()}
-    found = design_patterns(drawn, learning, DesignPlan(maximum_size=size or 10, **plan), **how)
+    found = design_patterns(drawn, learning, DesignPlan(maximum_size=size, **plan), **how)
     if not found:
         raise BadInputError(
             f"no pattern with at most {plan['instances']} symmetric instances explains the labels of held-out games: "

@@ -47,7 +47,7 @@ from glem.core.tasks.run_folder import remove_work, run_folder
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
 EXTENDED = "extended"
-"""The patterns, and others that were designed for what they leave: about as fast in a search."""
+"""The patterns and others that were designed for what they leave, fitted together: about as fast in a search."""
 COMPLETE = "complete"
 """These, and configurations: a search is many times as slow with them."""
 
@@ -55,10 +55,10 @@ _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
-_ADDED_INSTANCES = 12
+_ADDED_INSTANCES = 25
 _ROUNDS = 8
-_ROUND_POSITIONS = 1_000_000
-"""Positions that a round fits; where there are more, a last fit takes all of them."""
+_SOME_POSITIONS = 1_000_000
+"""Positions that are fitted before a design and in a round, where there are more; a last fit takes all of them."""
 _SIGNIFICANT = 2.0
 """Standard errors by which a round must make a phase better on the games that judge."""
 _ADDED_ITERATIONS = 20
@@ -206,10 +206,7 @@ class _Run:
     ) -> Training | None:
         """Add configurations to an evaluation, round by round; None where none helps on the games that judge."""
         learning, share = self.learning, math.ceil(self.plan.keep / _ROUNDS)
-        positions = self.training_set
-        if len(positions) > _ROUND_POSITIONS:
-            order = np.random.default_rng(self.seed).permutation(len(positions))
-            positions = positions.select(np.sort(order[:_ROUND_POSITIONS]))
+        positions = self.some(self.training_set)
         phase = learning.phases.of(sample.positions)
 
         def left(evaluation: LinearEvaluation) -> NDArray[np.float64]:
@@ -222,6 +219,7 @@ class _Run:
         linear = tuple(learning.features[place].name for place in before.linear)
         found: Training | None = None
         kept: Terms | None = None
+        l2: tuple[float, ...] | None = None
         for number in range(_ROUNDS):
             scores = np.where(chosen, -1, proposals.scores(remaining, jobs=self.jobs))
             new = np.argsort(-scores, kind="stable")[: min(share, self.plan.keep - int(chosen.sum()))]
@@ -242,47 +240,72 @@ class _Run:
                 configuration_weights=weights[:, rows],
                 most_specific=False,
             )
-            training = self.fitted(f"{name}-{number}", terms, provenance, prior, positions)
-            better = self.better_phases(training.evaluation, prior, positions)
-            if not better.any():
+            training = self.fitted(f"{name}-{number}", terms, provenance, prior, positions, l2)
+            l2 = training.penalties
+            judged = self.where_better(training, prior, terms, _SIGNIFICANT, positions)
+            if judged is None:
                 break
-            training = training.only_in(better, prior, terms)
-            found, kept = training, terms
+            found, kept, training = judged, terms, judged
             weights[:, rows] = training.evaluation.configuration_weights
             remaining = left(training.evaluation)
         if found is None or kept is None or len(positions) == len(self.training_set):
             return found
-        return self.fitted(f"{name}-all", kept, provenance, found.evaluation)
+        training = self.fitted(f"{name}-all", kept, provenance, found.evaluation, l2=l2)
+        return self.where_better(training, found.evaluation, kept) or found
 
-    def better_phases(
-        self, after: LinearEvaluation, before: LinearEvaluation, positions: Positions
-    ) -> NDArray[np.bool_]:
-        """In which phases the error on the games that judge falls by two standard errors by game; none of few games."""
+    def where_better(
+        self,
+        training: Training,
+        before: LinearEvaluation,
+        terms: Terms,
+        standard_errors: float = 0.0,
+        positions: Positions | None = None,
+    ) -> Training | None:
+        """Take back phases whose error on the games that judge does not fall, by so much; None where none is left."""
+        positions = self.training_set if positions is None else positions
         held_out = positions.select(positions.held_out_mask(VALIDATION, self.seed + 1))
         game, phase = np.unique(held_out.game_key, return_inverse=True)[1], self.learning.phases.of(held_out.positions)
         if game.max(initial=-1) + 1 < LEAST_GAMES:
-            return np.zeros(len(self.learning.phases), bool)
+            return None
         judged = (
             Judged(each.predict(held_out.positions, jobs=self.jobs), held_out.label, held_out.weight, game)
-            for each in (before, after)
+            for each in (before, training.evaluation)
         )
         numbers = measured(RootMeanSquareError(), *judged, group=phase, groups=len(self.learning.phases))
-        return numbers.difference[1, :-1] < -_SIGNIFICANT * numbers.difference_error[1, :-1]
+        better = numbers.difference[1, :-1] < -standard_errors * numbers.difference_error[1, :-1]
+        return training.only_in(better, before, terms) if better.any() else None
 
-    def extension(self, sample: Positions, prior: LinearEvaluation) -> PatternSet | None:
-        """Design patterns for what an evaluation leaves; None where nothing helps."""
-        plan = DesignPlan(instances=_ADDED_INSTANCES)
+    def extended(self, patterns: Training, terms: Terms, provenance: Mapping[str, str]) -> Training | None:
+        """Add patterns by machine to the game's; None where nothing helps."""
+        # Of the games that it is fitted to, an evaluation leaves too little of what it does not know.
+        seen, others = self.training_set.split_by_game(0.5, self.seed + 2)
+        part = self.fitted("half", terms, provenance, positions=self.some(seen)).evaluation
+        sample, plan = draw_sample(others, self.plan.sample, self.seed), DesignPlan(instances=_ADDED_INSTANCES)
         try:
-            found = design_patterns(sample, self.learning, plan, prior=prior, jobs=self.jobs, progress=self.progress)
+            found = design_patterns(sample, self.learning, plan, prior=part, jobs=self.jobs, progress=self.progress)
         except BadInputError:
             # Too few positions, or nothing is left: the other models are of use without it.
             found = []
-        if not found:
+        if not found or terms.patterns is None:
             return None
         features = self.learning.features
-        members = [[features[place].name for place in pattern.features] for pattern in found]
-        names = {" and ".join(each) if len(each) > 1 else f"{each[0]} by value": each for each in members}
-        return PatternSet.from_names(features, names)
+        members = [[features[place] for place in pattern.features] for pattern in found]
+        names = {
+            f"pattern_{number}"
+            if each[0].cell is not None
+            else " and ".join(one.name for one in each) + " by value" * (len(each) == 1): [one.name for one in each]
+            for number, each in enumerate(members, 1 + len(terms.patterns.patterns))
+        }
+        before = patterns.evaluation.with_patterns(PatternSet.from_names(features, names))
+        both = Terms.of(before)
+        return self.where_better(self.fitted(EXTENDED, both, provenance), before, both)
+
+    def some(self, positions: Positions) -> Positions:
+        """Draw a million at random where there are more."""
+        if len(positions) <= _SOME_POSITIONS:
+            return positions
+        order = np.random.default_rng(self.seed).permutation(len(positions))
+        return positions.select(np.sort(order[:_SOME_POSITIONS]))
 
     def fitted(
         self,
@@ -291,7 +314,9 @@ class _Run:
         provenance: Mapping[str, str],
         prior: LinearEvaluation | None = None,
         positions: Positions | None = None,
+        l2: tuple[float, ...] | None = None,
     ) -> Training:
+        """Fit some of the training set, all by default; with penalties of an earlier fit, or those of the plan."""
         positions, plan = self.training_set if positions is None else positions, self.plan
         if prior is not None:
             plan = evolve(plan, iterations=min(_ADDED_ITERATIONS, plan.iterations))
@@ -299,7 +324,7 @@ class _Run:
             positions,
             self.learning,
             terms,
-            plan.fit,
+            plan.fit if l2 is None else evolve(plan.fit, l2=l2),
             prior=prior,
             held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
             work=self.work / f"fit-{name}",
@@ -428,11 +453,12 @@ def discover(
             if found is not None:
                 trainings[CONFIGURATIONS] = found
         if pattern_set is not None:
-            patterns = run.fitted(PATTERNS, Terms(patterns=pattern_set, linear=learning.linear), told)
+            terms = Terms(patterns=pattern_set, linear=learning.linear)
+            patterns = run.fitted(PATTERNS, terms, told)
             trainings[PATTERNS] = patterns
-            extension = run.extension(sample, patterns.evaluation)
-            if extension is not None:
-                trainings[EXTENDED] = run.fitted(EXTENDED, Terms(extension), told, patterns.evaluation)
+            extended = run.extended(patterns, terms, told)
+            if extended is not None:
+                trainings[EXTENDED] = extended
             if mined is not None:
                 before = trainings.get(EXTENDED, patterns).evaluation
                 found = run.with_configurations(COMPLETE, mined, sample, before, told)

@@ -7,9 +7,9 @@ the strongest sets patterns grow feature by feature; all of them are fitted to w
 that explains most of it on held-out games, for each of its symmetric instances (these are what a search pays for),
 enters. Then all patterns so far are fitted together, and the next one is looked for in what they leave.
 
-Patterns can also be added to an evaluation. Sets of cells are what people see on a board and have made patterns of;
-what a game counts, such as moves or stable discs, they let enter linearly. So these are proposed there, alone and in
-pairs: a table of two counts says what a sum of them cannot.
+Patterns can also be added to an evaluation, best designed on games that it was not fitted to: of those it was fitted
+to, it leaves too little. What a game counts, such as moves or stable discs, people let enter linearly. So counts are
+proposed there too, alone and in pairs: a table of two counts says what a sum of them cannot.
 """
 
 import math
@@ -51,6 +51,8 @@ _SMALLEST = 4
 _MOST_FEATURES = 256
 """The strengths of triples take 8 bytes for each three features."""
 _MOST_COUNTS = 64
+_COUNTS_COST = 4
+"""What a table of counts takes in a search, in instances of patterns of cells: counts are no sums over cells."""
 _MOST_MINED = 20_000_000
 
 
@@ -61,7 +63,8 @@ class DesignPlan:
     Parameters
     ----------
     instances
-        Instances of all patterns together, symmetric ones counted; 46 are as many as Logistello's (GLEM, Fig. 7).
+        Instances of all patterns together, symmetric ones counted; 46 are as many as Logistello's (GLEM, Fig. 7). A
+        table of counts that is added to an evaluation stands for four.
     maximum_size
         Most features of a pattern; a table has at most :data:`~glem.core.patterns.patterns.MAX_TABLE_SIZE` entries.
     minimum_matches
@@ -196,8 +199,8 @@ def design_patterns(
     plan
         How to look; :class:`DesignPlan` by default.
     prior
-        Evaluation that the patterns are to be added to. Then they are made of one or two features that lie on no board
-        cell.
+        Evaluation that the patterns are to be added to, best of other games. Then one or two features that lie on no
+        board cell make a pattern, too.
     jobs
         Threads; they change no result.
     progress
@@ -225,7 +228,7 @@ def design_patterns(
     values = features.values(sample.positions)
     sets_of_cells = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
     counts_and_pairs = [] if prior is None else _counts_and_pairs(learning)
-    own = [] if prior is None or prior.patterns is None else [set(each.features) for each in prior.patterns.patterns]
+    known = [] if prior is None or prior.patterns is None else [set(each.features) for each in prior.patterns.patterns]
     found: list[DesignedPattern] = []
     worth: dict[tuple[int, ...], float] = {}
     used = 0
@@ -237,11 +240,10 @@ def design_patterns(
                 predicted = _fitted(features, members, values, left, fitted)
                 return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / before
 
-            proposed = [each for each in (*counts_and_pairs, *sets_of_cells(left)) if set(each) not in own]
-            counts = {members: len(images_of(features, members)) for members in proposed}
-            known = [pattern.features for pattern in found]
+            costs = {members: len(images_of(features, members)) for members in sets_of_cells(left)}
+            costs |= {members: _COUNTS_COST * len(images_of(features, members)) for members in counts_and_pairs}
             trials = [
-                members for members in proposed if used + counts[members] <= chosen.instances and members not in known
+                each for each, cost in costs.items() if used + cost <= chosen.instances and set(each) not in known
             ]
             # What a set explains falls as others enter: the gain when it was last tried says whether to try it again.
             trials.sort(key=lambda members: -worth.get(members, math.inf))
@@ -251,16 +253,23 @@ def design_patterns(
                 if best is not None and worth[best] >= worth.get(batch[0], math.inf):
                     break
                 for members, gain in zip(batch, pool.map(gain_of, batch), strict=True):
-                    worth[members] = gain / counts[members]
+                    worth[members] = gain / costs[members]
                     best = members if best is None or worth[members] > worth[best] else best
             if best is None or worth[best] <= 0:
                 break
-            left, l2 = _unexplained(sample, learning, (*known, best), held_out, prior, l2, jobs)
+            known.append(set(best))
+            together = [*(pattern.features for pattern in found), best]
+            without, (left, l2) = left, _unexplained(sample, learning, together, held_out, prior, l2, jobs)
             after = float(np.mean(left[held_out] ** 2))
-            found.append(DesignedPattern(best, counts[best], 1 - after / before, after / variance))
+            if after >= before:
+                # What it explains alone the others explain, too.
+                left = without
+                continue
+            instances = len(images_of(features, best))
+            found.append(DesignedPattern(best, instances, 1 - after / before, after / variance))
             before = after
-            used += counts[best]
-            task.advance(counts[best])
+            used += costs[best]
+            task.advance(costs[best])
     return found
 
 

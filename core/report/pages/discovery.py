@@ -31,9 +31,8 @@ _CALIBRATION = (
 )
 
 _ADDED = (
-    "The machine chose this for what the given patterns leave of the labels: patterns of what the game counts, alone "
-    "and in pairs, where these say what a sum cannot, and configurations. The weights of the given patterns stay as "
-    "they are. "
+    "The machine chose this for what the given patterns leave of the labels: patterns of cells, patterns of what the "
+    "game counts, where these say what a sum cannot, and configurations. "
 )
 
 
