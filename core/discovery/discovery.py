@@ -26,7 +26,7 @@ from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.discovery.candidates import draw_sample, mine_sample, propose, standardized
-from glem.core.discovery.pattern_design import DesignPlan, design_patterns
+from glem.core.discovery.pattern_design import design_pattern_set
 from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError, __version__
 from glem.core.evaluation.linear import LinearEvaluation
@@ -55,10 +55,9 @@ _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
-_ADDED_INSTANCES = 25
 _ROUNDS = 8
-_SOME_POSITIONS = 1_000_000
-"""Positions that are fitted before a design and in a round, where there are more; a last fit takes all of them."""
+_ROUND_POSITIONS = 1_000_000
+"""Positions that a round fits; where there are more, a last fit takes all of them."""
 _SIGNIFICANT = 2.0
 """Standard errors by which a round must make a phase better on the games that judge."""
 _ADDED_ITERATIONS = 20
@@ -206,7 +205,7 @@ class _Run:
     ) -> Training | None:
         """Add configurations to an evaluation, round by round; None where none helps on the games that judge."""
         learning, share = self.learning, math.ceil(self.plan.keep / _ROUNDS)
-        positions = self.some(self.training_set)
+        positions = self.training_set.drawn(_ROUND_POSITIONS, self.seed)
         phase = learning.phases.of(sample.positions)
 
         def left(evaluation: LinearEvaluation) -> NDArray[np.float64]:
@@ -275,37 +274,16 @@ class _Run:
         better = numbers.difference[1, :-1] < -standard_errors * numbers.difference_error[1, :-1]
         return training.only_in(better, before, terms) if better.any() else None
 
-    def extended(self, patterns: Training, terms: Terms, provenance: Mapping[str, str]) -> Training | None:
+    def extended(self, patterns: Training, given: PatternSet, provenance: Mapping[str, str]) -> Training | None:
         """Add patterns by machine to the game's; None where nothing helps."""
-        # Of the games that it is fitted to, an evaluation leaves too little of what it does not know.
-        seen, others = self.training_set.split_by_game(0.5, self.seed + 2)
-        part = self.fitted("half", terms, provenance, positions=self.some(seen)).evaluation
-        sample, plan = draw_sample(others, self.plan.sample, self.seed), DesignPlan(instances=_ADDED_INSTANCES)
-        try:
-            found = design_patterns(sample, self.learning, plan, prior=part, jobs=self.jobs, progress=self.progress)
-        except BadInputError:
-            # Too few positions, or nothing is left: the other models are of use without it.
-            found = []
-        if not found or terms.patterns is None:
+        how: dict[str, Any] = {"seed": self.seed, "jobs": self.jobs, "progress": self.progress}
+        plan = self.plan
+        designed = design_pattern_set(self.training_set, self.learning, given, plan.fit, sample=plan.sample, **how)
+        if designed is None:
             return None
-        features = self.learning.features
-        members = [[features[place] for place in pattern.features] for pattern in found]
-        names = {
-            f"pattern_{number}"
-            if each[0].cell is not None
-            else " and ".join(one.name for one in each) + " by value" * (len(each) == 1): [one.name for one in each]
-            for number, each in enumerate(members, 1 + len(terms.patterns.patterns))
-        }
-        before = patterns.evaluation.with_patterns(PatternSet.from_names(features, names))
+        before = patterns.evaluation.with_patterns(designed)
         both = Terms.of(before)
         return self.where_better(self.fitted(EXTENDED, both, provenance), before, both)
-
-    def some(self, positions: Positions) -> Positions:
-        """Draw a million at random where there are more."""
-        if len(positions) <= _SOME_POSITIONS:
-            return positions
-        order = np.random.default_rng(self.seed).permutation(len(positions))
-        return positions.select(np.sort(order[:_SOME_POSITIONS]))
 
     def fitted(
         self,
@@ -453,10 +431,9 @@ def discover(
             if found is not None:
                 trainings[CONFIGURATIONS] = found
         if pattern_set is not None:
-            terms = Terms(patterns=pattern_set, linear=learning.linear)
-            patterns = run.fitted(PATTERNS, terms, told)
+            patterns = run.fitted(PATTERNS, Terms(patterns=pattern_set, linear=learning.linear), told)
             trainings[PATTERNS] = patterns
-            extended = run.extended(patterns, terms, told)
+            extended = run.extended(patterns, pattern_set, told)
             if extended is not None:
                 trainings[EXTENDED] = extended
             if mined is not None:

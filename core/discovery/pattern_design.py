@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.mining import label_statistics, mine
-from glem.core.discovery.candidates import cell_features
+from glem.core.discovery.candidates import cell_features, draw_sample
 from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.links import IDENTITY
 from glem.core.features.features import AtomicFeatures
 from glem.core.features.learning import Learning
 from glem.core.fitting.least_squares import FitSettings, Terms, train
@@ -51,6 +52,11 @@ _SMALLEST = 4
 _MOST_FEATURES = 256
 """The strengths of triples take 8 bytes for each three features."""
 _MOST_COUNTS = 64
+_ADDED_INSTANCES = 25
+"""With Logistello's 46 and a table or two, what a row of Othello's accumulator holds."""
+_FITTED_POSITIONS = 1_000_000
+_HALF_SEED = 1 << 21
+"""Other games than those that any command holds out."""
 _COUNTS_COST = 4
 """What a table of counts takes in a search, in instances of patterns of cells: counts are no sums over cells."""
 _MOST_MINED = 20_000_000
@@ -273,13 +279,64 @@ def design_patterns(
     return found
 
 
+def design_pattern_set(
+    positions: Positions,
+    learning: Learning,
+    given: PatternSet | None,
+    settings: FitSettings,
+    *,
+    sample: int,
+    seed: int,
+    jobs: int = 1,
+    progress: Progress = SILENT,
+) -> PatternSet | None:
+    """Design patterns for scored positions, to stand beside given ones, or alone; None where nothing helps.
+
+    Of the games that it is fitted to, an evaluation leaves too little of what it does not know. So the given patterns
+    are fitted to one half of the games, to a million positions at most, and others are designed on the other half.
+
+    Parameters
+    ----------
+    positions, learning
+        Scored positions with their games; features and phases of the game.
+    given
+        Patterns that there are. They leave room for :data:`_ADDED_INSTANCES`.
+    settings
+        How the given patterns are fitted.
+    sample, seed
+        Positions to design on, and what chooses them.
+    jobs
+        Threads; they change no result.
+    progress
+        Display.
+    """
+    prior, plan, first = None, DesignPlan(), 1
+    if given is not None:
+        fitted, positions = positions.split_by_game(0.5, seed + _HALF_SEED)
+        fitted = fitted.drawn(_FITTED_POSITIONS, seed)
+        if min(len(fitted), len(positions)) < LEAST_POSITIONS:
+            return None
+        terms = Terms(given, linear=learning.linear)
+        prior = train(fitted, learning, terms, settings, jobs=jobs, progress=progress).evaluation
+        plan, first = DesignPlan(instances=_ADDED_INSTANCES), 1 + len(given.patterns)
+    drawn = draw_sample(positions, sample, seed)
+    try:
+        found = design_patterns(drawn, learning, plan, prior=prior, jobs=jobs, progress=progress)
+    except BadInputError:
+        # Too few positions, or nothing is left.
+        return None
+    return PatternSet.from_names(learning.features, names_of(learning, found, first)) if found else None
+
+
 def names_of(learning: Learning, found: Iterable[DesignedPattern], first: int = 1) -> dict[str, list[str]]:
-    """Names of designed patterns, numbered, and of their features."""
-    features = learning.features
-    return {
-        f"pattern_{number}": [features[member].name for member in pattern.features]
-        for number, pattern in enumerate(found, first)
-    }
+    """Names of designed patterns, numbered or of what they count, and of their features."""
+    names: dict[str, list[str]] = {}
+    for number, pattern in enumerate(found, first):
+        features = [learning.features[member] for member in pattern.features]
+        own = [feature.name for feature in features]
+        counts = " and ".join(own) if len(own) > 1 else f"{own[0]} by value"
+        names[f"pattern_{number}" if any(each.cell is not None for each in features) else counts] = own
+    return names
 
 
 def _unexplained(
@@ -303,7 +360,8 @@ def _unexplained(
     terms = Terms(patterns=patterns if names else None, linear=learning.linear if prior is None else ())
     fitted = prior
     if names or terms.linear:
-        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), l2=l2, smoothing=0.25)
+        link = IDENTITY if prior is None else prior.link
+        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), link, l2=l2, smoothing=0.25)
         training = train(sample.select(~held_out), learning, terms, settings, prior=prior, jobs=jobs)
         fitted = training.evaluation
         if names and l2 is None:

@@ -23,8 +23,7 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from glem.core.discovery.candidates import draw_sample
-from glem.core.discovery.pattern_design import LEAST_POSITIONS, design_patterns, names_of
+from glem.core.discovery.pattern_design import design_pattern_set
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments, reading
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
@@ -344,7 +343,7 @@ class _Training:
         labels_by = "search by the best generations before" if searched else "propagated results of games"
         phase = self.learning.phases.of(unseen.positions)
         found: tuple[str, Training, NDArray[np.float64]] | None = None
-        for patterns, terms, prior in self._terms(number, pool.select(~drawn)):
+        for patterns, terms, prior in self._terms(number, pool.select(~drawn), settings):
             training = train(
                 pool,
                 self.learning,
@@ -374,25 +373,28 @@ class _Training:
         names = tuple(self.learning.phases.names[each] for each in training.linear_phases)
         return training.evaluation, labels, tuple(map(float, errors)), names, patterns
 
-    def _terms(self, number: int, pool: Positions) -> Iterator[tuple[str, Terms, LinearEvaluation | None]]:
+    def _terms(
+        self, number: int, pool: Positions, settings: FitSettings
+    ) -> Iterator[tuple[str, Terms, LinearEvaluation | None]]:
         """Give what a generation may be made of: what the best is made of, and patterns designed from its labels.
 
-        Those only for games that give none.
+        They stand beside those that the game gives.
         """
         learning = self.learning
+        name = next(iter(learning.pattern_sets), None)
+        given = None if name is None else PatternSet.named(learning, name)
         prior = load_value(self.best, pool.game) if self._is_searched(number) and self.best != NO_EVALUATION else None
         if prior is not None:
             yield "of the best", Terms.of(prior), prior
         else:
-            given = next(iter(learning.pattern_sets), None)
-            pattern_set = None if given is None else PatternSet.named(learning, given)
-            yield "none" if given is None else "given", Terms(pattern_set, linear=learning.linear), None
-        if self._is_searched(number) and not learning.pattern_sets and len(pool) >= LEAST_POSITIONS:
-            sample = draw_sample(pool, _DESIGN_SAMPLE, self.settings.seed + number)
-            designed = design_patterns(sample, learning, jobs=self.jobs, progress=self.progress)
-            if designed:
-                pattern_set = PatternSet.from_names(learning.features, names_of(learning, designed))
-                yield "designed", Terms(pattern_set, linear=learning.linear), None
+            yield "none" if given is None else "given", Terms(given, linear=learning.linear), None
+        if self._is_searched(number):
+            how: dict[str, Any] = {"jobs": self.jobs, "progress": self.progress}
+            seed = self.settings.seed + number
+            designed = design_pattern_set(pool, learning, given, settings, sample=_DESIGN_SAMPLE, seed=seed, **how)
+            if designed is not None:
+                patterns = PatternSet(learning.features, (*(given.patterns if given else ()), *designed.patterns))
+                yield "designed" if given is None else "given, designed", Terms(patterns, linear=learning.linear), None
 
     def _player(self, name: str, evaluation: str) -> PlayerSpec:
         limits = Limits(depth=self.settings.depth)

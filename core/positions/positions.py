@@ -443,6 +443,13 @@ class Positions:
         limit = min(int(fraction * 2.0**64), (1 << 64) - 1)
         return scatter(self.game_key, seed) < np.uint64(limit)
 
+    def drawn(self, most: int, seed: int) -> Positions:
+        """Draw so many at random where there are more, in the order in which they are."""
+        if len(self) <= most:
+            return self
+        order = np.random.default_rng(seed).permutation(len(self))
+        return self.select(np.sort(order[:most]))
+
     def split_by_game(self, fraction: float, seed: int = 0) -> tuple[Positions, Positions]:
         """Split into training and held-out positions, game by game.
 
