@@ -163,7 +163,7 @@ def test_a_fit_that_learns_nothing_warns(terminal: Terminal, positions: Path, tm
     scored = read_positions(positions)
     noise = tmp_path / "noise.parquet"
     write_positions(noise, evolve(scored, label=np.random.default_rng(2).permutation(scored.label)))
-    arguments = ("fit", noise, "-o", tmp_path / "model.npz", "--smoothing", "0", "--l2", "0", "--jobs", "1")
+    arguments = ("fit", noise, "-o", tmp_path / "model.npz", "--smoothing", "0", "--l2", "0", "--held-out", "0.3")
     fits = terminal.json(*arguments)["fits"]
     unlearned = [fit for fit in fits if not fit["improved"]]
     assert unlearned

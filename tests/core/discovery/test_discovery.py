@@ -54,7 +54,7 @@ class _OftenKept(DiscoveryPlan):
         )
 
 
-PLAN = _OftenKept(sample=10_000, maximum_size=2, keep=200, held_out=0.2, iterations=12, l2=1.0, smoothing=0.0)
+PLAN = _OftenKept(sample=10_000, maximum_size=2, keep=200, held_out=0.2, iterations=12, smoothing=0.0)
 # What is left is a fit of patterns, and the report.
 QUICK = attrs.evolve(PLAN, sample=5_000, keep=0, iterations=2)
 
@@ -176,7 +176,10 @@ def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any
     assert given.patterns is not None and extended.patterns is not None
     first = len(given.patterns.patterns)
     assert extended.patterns.patterns[:first] == given.patterns.patterns
-    np.testing.assert_array_equal(extended.pattern_weights[:, : given.patterns.weight_count], given.pattern_weights)
+    own, more = np.split(extended.pattern_weights, [given.patterns.weight_count], axis=1)
+    unchanged = ~more.any(axis=1)
+    assert not unchanged.all()
+    np.testing.assert_array_equal(own[unchanged], given.pattern_weights[unchanged])
     added = report["added"]
     found = {item["name"] for item in added["items"] if item["kind"] == "pattern"}
     assert found == {pattern.name.replace("_", " ") for pattern in extended.patterns.patterns[first:]}
@@ -398,7 +401,8 @@ def test_a_discovery_without_configurations_ends_in_a_report(
         (tmp_path / name).write_text(text)
     plan = attrs.evolve(QUICK, patterns=patterns)
     found, report = discovered(positions.select(positions.record < 200), tmp_path, plan)
-    models = ["patterns", "extended"] if patterns is None else []
+    # Of so few games, none can judge what is added to patterns.
+    models = ["patterns"] if patterns is None else []
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["discovery.json", "report.html", *(f"{model}.npz" for model in models)]
     )

@@ -71,7 +71,7 @@ def test_a_planted_table_of_two_counts_is_added_first(planted: Positions, prior:
     values = FEATURES.values(planted.positions)[:, pair].astype(int)
     noise = np.random.default_rng(3).normal(0, 4, len(planted))
     given = evolve(planted, label=prior.predict(planted.positions) + 8 * (values.sum(axis=1) % 2) + noise)
-    plan = DesignPlan(instances=2)
+    plan = DesignPlan(instances=8)
     found = design_patterns(given, LEARNING, plan, prior=prior)
     assert found[0].features == pair and found[0].gain > 0.05
     assert design_patterns(given, LEARNING, plan, prior=prior, jobs=2) == found
@@ -108,12 +108,11 @@ def test_command(terminal: Terminal, tmp_path: Path, planted: Positions) -> None
     counts = {feature.name for feature in FEATURES.features if feature.cell is None}
     model, added = tmp_path / "model.npz", tmp_path / "added.txt"
     terminal.json("fit", positions, "--patterns", output, "--iterations", "8", "-o", model)
-    more = terminal.json("discover", "patterns", positions, "--prior", model, "--instances", 2, "-o", added)["patterns"]
-    assert more and all(set(pattern["features"]) <= counts for pattern in more)
-    terminal.json("fit", positions, "--prior", model, "--patterns", added, "--iterations", 2, "-o", tmp_path / "b.npz")
-    assert "counts and pairs" in terminal.fails(
-        "discover", "patterns", positions, "--prior", model, "--size", 3, "-o", added
+    more = terminal.json("discover", "patterns", positions, "--prior", model, "--instances", 8, "-o", added)["patterns"]
+    assert (
+        more and sum(pattern["instances"] * (4 if set(pattern["features"]) <= counts else 1) for pattern in more) <= 8
     )
+    terminal.json("fit", positions, "--prior", model, "--patterns", added, "--iterations", 2, "-o", tmp_path / "b.npz")
     assert "input" in terminal.fails("discover", "patterns", positions, "-o", positions)
     assert "instances explains" in terminal.fails("discover", "patterns", positions, "--instances", "1", "-o", output)
     assert "no such file" in terminal.fails("discover", "patterns", tmp_path / "none.parquet", "-o", output).lower()
