@@ -17,6 +17,7 @@ from scipy import sparse
 
 from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
+from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
@@ -49,9 +50,10 @@ class Bench:
     learning: Learning
     folder: Path
 
-    def positions(self, label: str, jobs: int) -> Positions:
-        """All positions of WTHOR."""
-        return positions_of_records(self.game, tournament_records(self.game, self.folder), label=label, jobs=jobs)
+    def positions(self, label: str, jobs: int, files: str = "*.wtb") -> Positions:
+        """All positions of WTHOR, or of some of its files."""
+        records = tournament_records(self.game, self.folder, files)
+        return positions_of_records(self.game, records, label=label, jobs=jobs)
 
     def values(self, positions: Positions) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
         """Feature values and phases, chunk by chunk."""
@@ -244,6 +246,22 @@ def rules(bench: Bench) -> None:
             table_row(name, f"{l2:.0f}", kinds, *held_out_errors(errors, held, played))
 
 
+def penalties(bench: Bench) -> None:
+    """Print errors on the games of 2013, fitted with one penalty for all phases and with chosen ones."""
+    new, learning = bench.positions("auto", 2, "WTH_2013.wtb"), bench.learning
+    one, three = bench.positions("auto", 2, "WTH_2010.wtb"), bench.positions("auto", 2, "WTH_201[0-2].wtb")
+    games = np.random.default_rng(1).permutation(np.unique(one.game_key))
+    few = {f"{count:,} of 2010": one.select(np.isin(one.game_key, games[:count])) for count in (30, 100, 400)}
+    terms = Terms(PatternSet.named(learning, "logistello"), linear=learning.linear)
+    table_header("games", "5", "25", "100", "400", "chosen", "first", "middle", "last")
+    for name, positions in {**few, "2010": one, "2010 to 2012": three}.items():
+        cells = []
+        for l2 in (5.0, 25.0, 100.0, 400.0, None):
+            found = train(positions, learning, terms, evolve(FitSettings.default(), l2=l2), jobs=2)
+            cells.append(f"{root_mean(found.evaluation.predict(new.positions, jobs=2) - new.label):.3f}")
+        table_row(name, *cells, *(f"{found.penalties[phase]:.0f}" for phase in (0, 6, 12)))
+
+
 def sparse_tables(bench: Bench) -> None:
     """Print the size of the sparse tables of 16-square patterns at n = 75, and the time to build them."""
     positions = bench.positions("result", jobs=2)
@@ -268,6 +286,7 @@ TABLES: dict[str, Callable[[Bench], None]] = {
     "settings": settings,
     "descent": descent,
     "rules": rules,
+    "penalties": penalties,
     "sparse": sparse_tables,
 }
 

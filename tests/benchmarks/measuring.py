@@ -120,7 +120,7 @@ def search_all(searcher: Searcher, positions: Iterable[Any], limits: Limits) -> 
     return Searches(results, seconds)
 
 
-def tournament_records(game: Game, folder: Path) -> Iterator[GameRecords]:
-    """Read all tournament games in a folder of ``.wtb`` files."""
-    for file in sorted(folder.glob("*.wtb")):
+def tournament_records(game: Game, folder: Path, files: str = "*.wtb") -> Iterator[GameRecords]:
+    """Read all tournament games in a folder of ``.wtb`` files, or in some of them."""
+    for file in sorted(folder.glob(files)):
         yield from read_records(game, file)
