@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from glem.core.tasks.progress import Progress
     from glem.functions import DiscoveryResult
 
-_DEMO = {"output": "glem-demo", "sample": 60_000, "maximum_size": 3, "keep": 300, "iterations": 25}
+_DEMO = {"output": "glem-demo", "sample": 60_000, "maximum_size": 3, "keep": 160, "iterations": 20}
 
 
 def _demo_learning(name: str | None) -> Learning:

@@ -53,7 +53,7 @@ _MOST_FEATURES = 256
 """The strengths of triples take 8 bytes for each three features."""
 _MOST_COUNTS = 64
 _ADDED_INSTANCES = 25
-"""With Logistello's 46 and a table or two, what a row of Othello's accumulator holds."""
+"""With Logistello's 46 and a table or two, what two vector registers hold of a side's indices."""
 _FITTED_POSITIONS = 1_000_000
 _HALF_SEED = 1 << 21
 """Other games than those that any command holds out."""
@@ -238,6 +238,8 @@ def design_patterns(
     found: list[DesignedPattern] = []
     worth: dict[tuple[int, ...], float] = {}
     used = 0
+    proposed: list[tuple[int, ...]] = []
+    proposed_for: Floats | None = None
     fitted = np.flatnonzero(~held_out)
     with progress("Designing patterns", chosen.instances) as task, ThreadPoolExecutor(jobs) as pool:
         while used < chosen.instances:
@@ -246,7 +248,9 @@ def design_patterns(
                 predicted = _fitted(features, members, values, left, fitted)
                 return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / before
 
-            costs = {members: len(images_of(features, members)) for members in sets_of_cells(left)}
+            if proposed_for is not left:
+                proposed, proposed_for = sets_of_cells(left), left
+            costs = {members: len(images_of(features, members)) for members in proposed}
             costs |= {members: _COUNTS_COST * len(images_of(features, members)) for members in counts_and_pairs}
             trials = [
                 each for each, cost in costs.items() if used + cost <= chosen.instances and set(each) not in known

@@ -332,8 +332,9 @@ def train(
 
     def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
         """Fit on some positions."""
-        settings, fitted = attrs.asdict(chosen, recurse=False), None
-        if chosen.l2 is None:
+        settings, fitted = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}, None
+        # Linear features have no penalty.
+        if chosen.l2 is None and (terms.patterns is not None or terms.class_count):
             some = rows[tried[rows]] if len(rows) > _TRIED_POSITIONS else rows
             trying = fitting(some, phases)
             short = settings | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}
