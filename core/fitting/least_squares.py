@@ -369,8 +369,11 @@ def train(
     else:
         weighted = attrs.evolve(positions, weight=fitted)
         weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
-    penalties = dict.fromkeys(f"{result.l2:.3g}" for result in weights.results if result)
-    told = {"fitter": f"{chosen.fitter!r}, smoothing={chosen.smoothing}", "l2": " ".join(penalties)}
+    penalties = [f"{result.l2:.3g}" for result in weights.results if result]
+    told = {
+        "fitter": f"{chosen.fitter!r}, smoothing={chosen.smoothing}",
+        "l2": " ".join(penalties if len(set(penalties)) > 1 else penalties[:1]),
+    }
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
     return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
 
