@@ -20,7 +20,7 @@ SMALLER = {
     # The template as it is, and its rules and learning compiled, are looked at by the tests of `glem games new`.
     "cd breakthrough && glem check breakthrough": "cd breakthrough && glem check breakthrough --plain --games 5",
     "glem check breakthrough || true": "glem check breakthrough --plain --games 5 || true",
-    "--games 4000": "--games 200 --games-per-file 100",
+    "--games 4000": "--games 600 --games-per-file 100",
     "--generations 4": "--generations 4 --positions 200 --depth 1 --pairs 4",
     "--opening-plies 4": "--opening-plies 4 --opening-count 5",
     "--maximum-size 3": "--maximum-size 1 --iterations 5",
