@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet
-from glem.core.errors import BadInputError
+from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
@@ -116,8 +116,8 @@ class FitSettings:
     def __attrs_post_init__(self) -> None:
         # Said now: positions may be labelled for hours before they are fitted.
         neighbours(1, self.smoothing)
-        if self.l2 is not None and not np.min(self.l2, initial=0.0) >= 0:
-            raise BadInputError(f"l2 is {self.l2}, it must be at least 0")
+        for each in self.l2 if isinstance(self.l2, tuple) else (self.l2,):
+            check_arguments({"l2": each}, l2=(0.0,))
 
     @classmethod
     def default(cls) -> FitSettings:
@@ -306,9 +306,6 @@ def train(
 
     if held_out is not None and len(np.unique(positions.game_key[held_out])) < LEAST_GAMES:
         held_out = None
-    games = len(np.unique(positions.game_key))
-    judging = positions.held_out_mask(min(max(_JUDGING, LEAST_GAMES / games), 0.5)) if held_out is None else held_out
-    tried = positions.held_out_mask(min(_TRIED_POSITIONS / len(positions), 1.0), seed=_TRIED_SEED)
     offsets = None
     if prior is not None:
         _check_prior(prior, learning, terms, chosen.link)
@@ -330,11 +327,18 @@ def train(
             progress=progress,
         )
 
+    choosing = None
+    # Linear features have no penalty.
+    if chosen.l2 is None and (terms.patterns is not None or terms.class_count):
+        share = max(_JUDGING, LEAST_GAMES / len(np.unique(positions.game_key)))
+        judging = positions.held_out_mask(min(share, 0.5)) if held_out is None else held_out
+        choosing = judging, positions.held_out_mask(min(_TRIED_POSITIONS / len(positions), 1.0), seed=_TRIED_SEED)
+
     def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
         """Fit on some positions."""
         settings, fitted = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}, None
-        # Linear features have no penalty.
-        if chosen.l2 is None and (terms.patterns is not None or terms.class_count):
+        if choosing is not None:
+            judging, tried = choosing
             some = rows[tried[rows]] if len(rows) > _TRIED_POSITIONS else rows
             trying = fitting(some, phases)
             short = settings | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}

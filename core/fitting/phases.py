@@ -19,6 +19,7 @@ from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult, Minimizer
 from glem.core.fitting.packed.design import Design
+from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 _ARRAYS = ("bias", "patterns", "configurations", "linear", "match_counts")
@@ -191,7 +192,9 @@ def fit_phases(
     problem_of = partial(
         LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=jobs
     )
-    penalties = np.broadcast_to(np.asarray(l2, np.float64), len(groups))
+    penalties = [l2] * len(groups) if isinstance(l2, int | float) else list(l2)
+    if len(penalties) != len(groups):
+        raise BadInputError(f"there are {len(penalties)} penalties for {counted(len(groups), 'fit')}")
     fitted: list[NDArray[np.float64]] = []
     results: list[FitResult | None] = []
     with progress("fitting phases", len(groups)) as task:
@@ -201,7 +204,7 @@ def fit_phases(
                 task.advance()
                 continue
             problem = problem_of(
-                targets=group, l2=float(penalties[number]), expansion=None if plan is None else plan.expansion
+                targets=group, l2=penalties[number], expansion=None if plan is None else plan.expansion
             )
             keeper = None
             if checkpoint is not None:

@@ -1,5 +1,7 @@
 """From positions to an evaluation: phases that cannot be fitted, and fits that begin with a prior."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from attrs import evolve
@@ -158,3 +160,16 @@ def test_a_few_held_out_games_are_fitted() -> None:
     ]
     np.testing.assert_array_equal(weights[0], weights[1])
     assert (weights[0] != weights[2]).any()
+
+
+@pytest.mark.parametrize("l2", [-1.0, float("inf"), float("nan"), "25", (1.0, -2.0), (1.0, float("inf"))])
+def test_bad_penalties(l2: Any) -> None:
+    with pytest.raises(BadInputError, match=r"l2 is .*, expected a number of at least 0"):
+        FitSettings(ConjugateGradient(), l2=l2)
+
+
+def test_a_penalty_for_each_phase_or_one_for_all() -> None:
+    assert LEARNING.sample is not None
+    terms = Terms(linear=LEARNING.linear)
+    with pytest.raises(BadInputError, match="3 penalties for 13 fits"):
+        train(LEARNING.sample(), LEARNING, terms, FitSettings(ConjugateGradient(iterations=1), l2=(1.0, 2.0, 3.0)))
