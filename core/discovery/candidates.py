@@ -1,22 +1,16 @@
-"""From positions to configurations that may be worth a weight: mining, gain, symmetry (GLEM, sections 4.2 and 4.4).
-
-Match counts alone find endless variations of a few strong themes. GLEM names correlation with the label as a first
-criterion, and calls the relevance of a variable among many the hard part. Here configurations are chosen by what they
-would explain of what an evaluation leaves; what it says already counts for nothing.
-"""
+"""From positions to mined configurations, of which an evaluation gets some (GLEM, section 4.2)."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve
+from attrs import evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import position_at, store_position
 from glem.core.compiling.kernels import compiled
-from glem.core.configurations.configurations import ConfigurationSet, close_under_symmetry, symmetry_classes
-from glem.core.configurations.mining import label_statistics, mine
-from glem.core.configurations.mining.gain import generalization_gain
+from glem.core.configurations.configurations import ConfigurationSet
+from glem.core.configurations.mining import mine
 from glem.core.configurations.mining.union import union
 from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError
@@ -28,51 +22,6 @@ from glem.core.tasks.progress import SILENT, Progress
 
 _LIMIT = 40_000_000
 """Most configurations to mine; more are an error, since what is missing then is no random part."""
-_PROPOSED = 20_000
-_SHRINKAGE = 0.01
-"""Share of the sample whose matches halve what a configuration is thought to explain: few matches may be chance."""
-
-
-@define(frozen=True, eq=False)
-class Proposals:
-    """Configurations that may be added to an evaluation: those that say most beyond their generalizations.
-
-    Parameters
-    ----------
-    configurations
-        C configurations with all their images; match counts in the sample.
-    classes
-        int32 [C]: symmetry class of each.
-    sample, values
-        The N positions that were mined, and their values int16 [N, F].
-    """
-
-    configurations: ConfigurationSet
-    classes: NDArray[np.int32]
-    sample: Positions
-    values: NDArray[np.int16]
-
-    def scores(self, left: NDArray[np.float64], *, jobs: int = 1) -> NDArray[np.float64]:
-        """Tell what each class would explain of what an evaluation leaves: the gradient's square, by matches, shrunk.
-
-        Parameters
-        ----------
-        left
-            float64 [N], see :func:`standardized`.
-        jobs
-            Threads.
-
-        Returns
-        -------
-        scores
-            float64, one of each class.
-        """
-        found = label_statistics(self.configurations, self.values, left, jobs=jobs)
-        count = int(self.classes.max(initial=-1)) + 1
-        matches = np.bincount(self.classes, found.match_counts, count)
-        sums = np.bincount(self.classes, found.label_sums, count)
-        scores: NDArray[np.float64] = sums**2 / (matches + _SHRINKAGE * len(self.sample))
-        return scores
 
 
 def standardized(left: NDArray[np.floating], phase: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -192,44 +141,3 @@ def mine_sample(
             f"no configuration matches {minimum:,} of the {counted(len(sample), 'position')} of the sample"
         )
     return mined
-
-
-def propose(
-    mined: ConfigurationSet,
-    sample: Positions,
-    learning: Learning,
-    left: NDArray[np.float64],
-    *,
-    jobs: int = 1,
-    progress: Progress = SILENT,
-) -> Proposals:
-    """Choose the mined configurations that gain most over their generalizations in what an evaluation leaves.
-
-    Parameters
-    ----------
-    mined
-        Configurations with their generalizations (:func:`mine_sample`).
-    sample
-        The N positions that were mined.
-    learning
-        Features of their game.
-    left
-        float64 [N]: what the evaluation leaves of their labels (:func:`standardized`).
-    jobs
-        Threads; they change no result.
-    progress
-        Display.
-    """
-    values, symmetries = learning.features.values(sample.positions), learning.features.symmetries
-    statistics = label_statistics(mined, values, left, jobs=jobs, progress=progress)
-    gains = np.abs(generalization_gain(mined, statistics.means, float(left.mean()), 1.0))
-    # A class has as many members as there are symmetries, and each is among the mined ones.
-    many = min(_PROPOSED * (1 if symmetries is None else len(symmetries)), len(gains))
-    best = np.sort(np.argpartition(-gains, many - 1)[:many])
-    ranked = mined.select(best[np.argsort(-gains[best], kind="stable")])
-    _, first = np.unique(symmetry_classes(ranked, symmetries), return_index=True)
-    kept = np.sort(first)[:_PROPOSED]
-    closed, origin = close_under_symmetry(ranked.select(kept), symmetries)
-    # Under random symmetries all images match equally often, up to chance: an image has its original's count.
-    configurations = evolve(closed, match_counts=ranked.match_counts[kept][origin], incomplete=mined.incomplete)
-    return Proposals(configurations, symmetry_classes(configurations, symmetries), sample, values)

@@ -5,15 +5,13 @@ features and the mined configurations that add to them; a fit of patterns; and w
 machine and mined configurations. After a kill the same call continues from these parts, and ends with the same files as
 one that was never interrupted.
 
-Configurations are added in rounds, as in boosting. In each, those that would explain most of what is left stand beside
-the earlier ones, and the weights of all of them go on from what they are. A phase takes a round's weights only if the
-games that judge are clearly better off. Fitted without such a start, hundreds of new weights fit noise before others
-have converged: more terms were worse than fewer.
+Configurations are added to an evaluation whose own weights have converged, and a phase takes them only if the games
+that judge are clearly better off. Fitted without such a start, hundreds of new weights fit noise before others have
+converged: more terms were worse than fewer.
 """
 
 import contextlib
 import json
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,9 +23,11 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
-from glem.core.discovery.candidates import draw_sample, mine_sample, propose, standardized
+from glem.core.discovery.candidates import draw_sample, mine_sample, standardized
+from glem.core.discovery.confirmation import q_values
 from glem.core.discovery.pattern_design import design_pattern_set
 from glem.core.discovery.plan import DiscoveryPlan
+from glem.core.discovery.pursuit import choose_configurations
 from glem.core.errors import BadInputError, __version__
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
@@ -55,12 +55,8 @@ _LARGEST_DESIGN = 3 << 30
 """Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
-_ROUNDS = 8
-_ROUND_POSITIONS = 1_000_000
-"""Positions that a round fits; where there are more, a last fit takes all of them."""
 _SIGNIFICANT = 2.0
-"""Standard errors by which a round must make a phase better on the games that judge."""
-_ADDED_ITERATIONS = 20
+"""Standard errors by which configurations must make a phase better on the games that judge."""
 
 
 @define(frozen=True)
@@ -82,6 +78,9 @@ class Assessment:
         Names of the models that are there to be beaten.
     calibrations
         Model name to its calibration.
+    q_values
+        Name of a model with configurations to float64 [classes], see
+        :func:`~glem.core.discovery.confirmation.q_values`.
     """
 
     counts: NDArray[np.int64]
@@ -91,6 +90,11 @@ class Assessment:
     added_errors: NDArray[np.float64]
     baselines: tuple[str, ...]
     calibrations: Mapping[str, CalibrationBins]
+    q_values: Mapping[str, NDArray[np.float64]]
+
+    def confirmed(self, model: str, rate: float) -> int:
+        """Count the classes of configurations that are confirmed at a rate of false discoveries."""
+        return int((self.q_values.get(model, np.ones(0)) <= rate).sum())
 
 
 @define(frozen=True, eq=False, repr=False)
@@ -203,54 +207,28 @@ class _Run:
         before: LinearEvaluation,
         provenance: Mapping[str, str],
     ) -> Training | None:
-        """Add configurations to an evaluation, round by round; None where none helps on the games that judge."""
-        learning, share = self.learning, math.ceil(self.plan.keep / _ROUNDS)
-        positions = self.training_set.drawn(_ROUND_POSITIONS, self.seed)
-        phase = learning.phases.of(sample.positions)
-
-        def left(evaluation: LinearEvaluation) -> NDArray[np.float64]:
-            return standardized(sample.label - evaluation.predict(sample.positions, jobs=self.jobs), phase)
-
-        remaining = left(before)
-        proposals = propose(mined, sample, learning, remaining, jobs=self.jobs, progress=self.progress)
-        chosen = np.zeros(int(proposals.classes.max(initial=-1)) + 1, bool)
-        weights = np.zeros((len(learning.phases), len(proposals.classes)), np.float32)
-        linear = tuple(learning.features[place].name for place in before.linear)
-        found: Training | None = None
-        kept: Terms | None = None
-        l2: tuple[float, ...] | None = None
-        for number in range(_ROUNDS):
-            scores = np.where(chosen, -1, proposals.scores(remaining, jobs=self.jobs))
-            new = np.argsort(-scores, kind="stable")[: min(share, self.plan.keep - int(chosen.sum()))]
-            chosen[new[scores[new] > 0]] = True
-            rows = np.flatnonzero(chosen[proposals.classes])
-            if len(rows) == 0:
-                break
-            configurations = proposals.configurations.select(rows)
-            terms = Terms(
-                configurations=configurations,
-                classes=symmetry_classes(configurations, learning.features.symmetries),
-                most_specific=False,
-                linear=linear,
-            )
-            prior = evolve(
-                before if found is None else found.evaluation,
-                configurations=configurations,
-                configuration_weights=weights[:, rows],
-                most_specific=False,
-            )
-            training = self.fitted(f"{name}-{number}", terms, provenance, prior, positions, l2)
-            l2 = training.penalties
-            judged = self.where_better(training, prior, terms, _SIGNIFICANT, positions)
-            if judged is None:
-                break
-            found, kept, training = judged, terms, judged
-            weights[:, rows] = training.evaluation.configuration_weights
-            remaining = left(training.evaluation)
-        if found is None or kept is None or len(positions) == len(self.training_set):
-            return found
-        training = self.fitted(f"{name}-all", kept, provenance, found.evaluation, l2=l2)
-        return self.where_better(training, found.evaluation, kept) or found
+        """Add configurations to an evaluation; None where none helps on the games that judge."""
+        learning = self.learning
+        left = sample.label - before.predict(sample.positions, jobs=self.jobs)
+        left = standardized(left, learning.phases.of(sample.positions))
+        how: dict[str, Any] = {"jobs": self.jobs, "progress": self.progress}
+        configurations = choose_configurations(mined, sample, learning, left, self.plan.keep, **how)
+        if configurations is None:
+            return None
+        terms = Terms(
+            configurations=configurations,
+            classes=symmetry_classes(configurations, learning.features.symmetries),
+            most_specific=False,
+            linear=tuple(learning.features[place].name for place in before.linear),
+        )
+        prior = evolve(
+            before,
+            configurations=configurations,
+            configuration_weights=np.zeros((len(learning.phases), len(configurations)), np.float32),
+            most_specific=False,
+        )
+        training = self.fitted(name, terms, provenance, prior)
+        return self.where_better(training, prior, terms, _SIGNIFICANT)
 
     def where_better(
         self,
@@ -258,10 +236,9 @@ class _Run:
         before: LinearEvaluation,
         terms: Terms,
         standard_errors: float = 0.0,
-        positions: Positions | None = None,
     ) -> Training | None:
         """Take back phases whose error on the games that judge does not fall, by so much; None where none is left."""
-        positions = self.training_set if positions is None else positions
+        positions = self.training_set
         held_out = positions.select(positions.held_out_mask(VALIDATION, self.seed + 1))
         game, phase = np.unique(held_out.game_key, return_inverse=True)[1], self.learning.phases.of(held_out.positions)
         if game.max(initial=-1) + 1 < LEAST_GAMES:
@@ -291,18 +268,14 @@ class _Run:
         terms: Terms,
         provenance: Mapping[str, str],
         prior: LinearEvaluation | None = None,
-        positions: Positions | None = None,
-        l2: tuple[float, ...] | None = None,
     ) -> Training:
-        """Fit some of the training set, all by default; with penalties of an earlier fit, or those of the plan."""
-        positions, plan = self.training_set if positions is None else positions, self.plan
-        if prior is not None:
-            plan = evolve(plan, iterations=min(_ADDED_ITERATIONS, plan.iterations))
+        """Fit the training set."""
+        positions, plan = self.training_set, self.plan
         return train(
             positions,
             self.learning,
             terms,
-            plan.fit if l2 is None else evolve(plan.fit, l2=l2),
+            plan.fit,
             prior=prior,
             held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
             work=self.work / f"fit-{name}",
@@ -354,6 +327,11 @@ class _Run:
             added_errors=nothing if place is None else numbers.difference_error[place],
             baselines=tuple(baselines),
             calibrations={name: calibration_bins(predictions[name], label, weight) for name in trainings},
+            q_values={
+                name: q_values(training.evaluation, self.training_set, held_out, seed=self.seed, jobs=self.jobs)
+                for name, training in trainings.items()
+                if training.evaluation.configurations is not None
+            },
         )
 
 

@@ -25,11 +25,13 @@ class DiscoveryPlan:
     minimum_matches
         Minimal match count; 0.5 % of the sample, 75 within patterns, by default.
     maximum_size
-        Most relations; 4, no limit within patterns, by default.
+        Most relations; 3, no limit within patterns, by default.
     sample
         Positions to mine.
     keep
         Most symmetry classes of configurations that are added to an evaluation; 0 for none.
+    false_discoveries
+        Confirm classes of configurations, on games that no fit has seen, so that at most this share of them is chance.
     sequential
         Reject rare configurations by the sequential test: faster, inexact.
     patterns
@@ -49,7 +51,8 @@ class DiscoveryPlan:
     minimum_matches: int | None = setting(None, least=1, names=("-n", "--minimum-matches"))
     maximum_size: int | None = setting(None, least=1)
     sample: int = setting(200_000, least=100)
-    keep: int = setting(600, least=0)
+    keep: int = setting(600, least=0, most=10_000)
+    false_discoveries: float = setting(0.05, least=0.0, most=1.0, metavar="SHARE")
     sequential: bool = setting(False)
     patterns: Any = setting(None, metavar="NAME|FILE")
     held_out: float = setting(0.1, least=0.001, most=0.9, metavar="SHARE")
@@ -68,7 +71,7 @@ class DiscoveryPlan:
         """Most relations in a configuration."""
         if self.maximum_size is not None or self.within == "patterns":
             return self.maximum_size
-        return 4
+        return 3
 
     @property
     def fit(self) -> FitSettings:

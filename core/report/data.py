@@ -128,8 +128,8 @@ class Item:
         Weight in each phase, in label units; nan where it has none. Empty when unknown.
     match_counts
         Matching positions in each phase. Empty when unknown.
-    significance
-        Strength of its relation to the label; what it measures is the report's ``significance_name``.
+    q_value
+        Share of chance findings among all items that are at least as sure; None where nobody has tested it.
     note
         A sentence of its own, or empty.
     """
@@ -140,7 +140,7 @@ class Item:
     other: Sequence[str]
     weights: Sequence[float]
     match_counts: Sequence[int]
-    significance: float | None = None
+    q_value: float | None = None
     note: str = ""
 
 
@@ -243,8 +243,6 @@ class DiscoveryReport:
         Optional heat maps of the board, drawn on one common scale.
     cell_map_title
         What the maps show, as a sentence.
-    significance_name
-        What the items' significance measures, e.g. ``correlation`` or ``z``.
     glyphs
         Value name to its drawing.
     cell_names
@@ -268,7 +266,6 @@ class DiscoveryReport:
     how_to_read: str | None = None
     cell_maps: Sequence[CellMap] = ()
     cell_map_title: str = ""
-    significance_name: str = "significance"
     glyphs: Mapping[str, Glyph] = DEFAULT_GLYPHS
     cell_names: Mapping[int, str] = field(factory=dict)
     phase_description: str = ""

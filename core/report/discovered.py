@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.configurations.configurations import symmetry_classes
-from glem.core.configurations.mining import label_statistics
 from glem.core.discovery.discovery import COMPLETE, CONFIGURATIONS, EXTENDED, PATTERNS, VALIDATION, Discovery
 from glem.core.errors import __version__
 from glem.core.features.features import AtomicFeatures, Relation, side_and_kind
@@ -35,9 +34,9 @@ _HOW_TO_READ = """\
 An evaluation is a sum of weights, one for every pattern entry or configuration that is present in a position. \
 Weights are in {unit}, for the side to move, and differ from phase to phase{phases}.
 
-The label of a position is what the evaluation is to predict: {labels}. A correlation is that of a configuration's \
-presence with the label, over all phases of the positions that were mined. Matches are the positions learned from in \
-which a configuration, or an image of it under a symmetry of the board, is present.
+The label of a position is what the evaluation is to predict: {labels}. Matches are the positions learned from in \
+which a configuration, or an image of it under a symmetry of the board, is present. A configuration is tested beside \
+all others on games that no fit has seen: q is the share of chance findings among those that are at least as sure.
 
 Errors are root mean square differences between prediction and label on games that no fit has seen; every position \
 counts with its weight, that of a merged one the number of equal positions. The quiet lines are baselines: a \
@@ -69,7 +68,7 @@ def _item(
     weights: NDArray[np.float64],
     matches: NDArray[np.float64],
     *,
-    significance: float | None = None,
+    q_value: float | None = None,
     note: str = "",
 ) -> Item:
     """Item of some relations: on the board what lies on a cell, in words the rest; weights where there were matches."""
@@ -88,7 +87,7 @@ def _item(
         other,
         np.where(matches > 0, weights, np.nan).tolist(),
         [round(matched) for matched in matches],
-        significance,
+        q_value,
         note,
     )
 
@@ -96,17 +95,16 @@ def _item(
 def _configuration_items(found: Discovery, model: str) -> tuple[Item, ...]:
     """Return the configurations whose weights move evaluations most, of each symmetry class that nearest the top left.
 
-    The influence of a weight in a phase is the standard deviation of what it adds, ``|w| sqrt(p (1 - p))`` for a share
-    p of positions in which it counts; classes are ranked by the root mean square of that over the phases.
+    Confirmed ones come first. The influence of a weight in a phase is the standard deviation of what it adds,
+    ``|w| sqrt(p (1 - p))`` for a share p of positions in which it counts; classes are ranked by the root mean square of
+    that over the phases.
     """
     training = found.trainings.get(model)
     configurations = None if training is None else training.evaluation.configurations
     if training is None or configurations is None:
         return ()
-    features, sample = found.learning.features, found.sample
+    features, q_values = found.learning.features, found.assessment.q_values[model]
     classes = symmetry_classes(configurations, features.symmetries)
-    statistics = label_statistics(configurations, features.values(sample.positions), sample.label)
-    correlations = np.nan_to_num(statistics.correlations())
     weights = training.weights.configurations
     matches = training.weights.match_counts[:, training.weights.patterns.shape[1] :]
     influence = _influence(weights, matches, training.phase_weights)
@@ -118,7 +116,7 @@ def _configuration_items(found: Discovery, model: str) -> tuple[Item, ...]:
         return sorted((cell is None, cell or 0) for cell in cells)
 
     items = []
-    for chosen in np.argsort(-influence, kind="stable")[:_SHOWN]:
+    for chosen in np.lexsort((-influence, q_values > found.plan.false_discoveries))[:_SHOWN]:
         if influence[chosen] == 0:
             break
         member = int(min(np.flatnonzero(classes == chosen), key=lying))
@@ -131,7 +129,7 @@ def _configuration_items(found: Discovery, model: str) -> tuple[Item, ...]:
                 relations,
                 weights[:, chosen],
                 matches[:, chosen],
-                significance=float(correlations[member]),
+                q_value=float(q_values[chosen]),
             )
         )
     return tuple(items)
@@ -312,7 +310,6 @@ def discovery_report(found: Discovery) -> DiscoveryReport:
         ),
         cell_maps=maps,
         cell_map_title="What a cell is worth: mean label with an own piece there, less the mean with an opponent's.",
-        significance_name="correlation",
         cell_names=_cell_names(learning),
     )
 
@@ -347,7 +344,8 @@ def _summary(found: Discovery, added: Added | None) -> str:
     classes = _class_count(found, CONFIGURATIONS)
     mined = f" Of {counted(found.mined, 'configuration')} that occur often enough, " if found.mined else ""
     if mined:
-        mined += f"{classes:,} and their images are kept." if classes else "none helps on held-out games."
+        mined += f"{classes:,} and their images are kept" if classes else "none helps on held-out games."
+        mined += f"{_confirmed_text(found, CONFIGURATIONS)}." if classes else ""
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
     told += _added_text(found, added)
     unlearned = "".join(
@@ -360,6 +358,11 @@ def _summary(found: Discovery, added: Added | None) -> str:
     origin = "" if not sources else f" from {sources[0] if len(sources) == 1 else f'{len(sources):,} sources'}"
     searched = f"{counted(len(found.positions), 'position')} of {learning.game.title}{origin}."
     return f"{searched}{mined}{told}{unlearned}"
+
+
+def _confirmed_text(found: Discovery, model: str) -> str:
+    confirmed, rate = found.assessment.confirmed(model, found.plan.false_discoveries), found.plan.false_discoveries
+    return f", {confirmed:,} of them confirmed on games that no fit has seen (at most {rate:.0%} by chance)"
 
 
 def _class_count(found: Discovery, model: str) -> int:
@@ -380,6 +383,7 @@ def _added_text(found: Discovery, added: Added | None) -> str:
     patterns = sum(item.kind == "pattern" for item in added.items)
     counts = {"pattern": patterns, "configuration": _class_count(found, COMPLETE)}
     what = " and ".join(counted(count, kind) for kind, count in counts.items() if count)
+    what += _confirmed_text(found, COMPLETE) + "," if counts["configuration"] else ""
     phases = f"{counted(better, 'phase')} better, {worse} worse"
     return f" {what} added to these: {change:+.3f} ± {error:.3f}{doubt} ({phases})."
 

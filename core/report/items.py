@@ -88,8 +88,8 @@ def _short(count: float) -> str:
 def draw_item(item: Item, rank: int, report: DiscoveryReport) -> Element:
     """Card of one configuration or pattern."""
     facts = []
-    if item.significance is not None and math.isfinite(item.significance):
-        facts.append(f"{report.significance_name} {signed(item.significance, 3)}")
+    if item.q_value is not None and math.isfinite(item.q_value):
+        facts.append(f"q {item.q_value:.2g}")
     if item.match_counts:
         facts.append(f"{counted(sum(item.match_counts), 'match')}")
     return element(

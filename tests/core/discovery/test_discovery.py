@@ -12,10 +12,10 @@ import pytest
 
 from glem.core.compiling.kernels import popcount
 from glem.core.configurations.configurations import symmetry_classes
-from glem.core.configurations.mining import mine
-from glem.core.discovery.candidates import Proposals, draw_sample, mine_sample, propose, standardized
+from glem.core.discovery.candidates import draw_sample, mine_sample, standardized
 from glem.core.discovery.discovery import Discovery, discover
 from glem.core.discovery.plan import DiscoveryPlan
+from glem.core.discovery.pursuit import choose_configurations
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.provenance import FITTED_FILES
@@ -91,7 +91,13 @@ def report(finished: Path) -> Any:
 def test_the_report_says_where_positions_come_from_and_what_phases_and_words_are(finished: Path, report: Any) -> None:
     assert "positions of Othello from glem's own shallow self-play." in report["summary"]
     assert "phase: discs on the board" in (finished / "report.html").read_text()
-    words = ("(discs on the board)", "the result of its game", "correlation", "Matches", "a1 at the top left")
+    words = (
+        "(discs on the board)",
+        "the result of its game",
+        "q is the share of chance",
+        "Matches",
+        "a1 at the top left",
+    )
     assert [word for word in words if word not in report["how_to_read"]] == []
 
 
@@ -198,8 +204,8 @@ def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any
     of_games = np.bincount(games, slopes - slopes.mean()) / len(games)
     assert added["errors"][-1] == pytest.approx(np.sqrt((of_games**2).sum()), rel=0.01)
     what = f"{len(found)} patterns and {classes.max() + 1} configurations"
-    told = f"{what} added to these: {added['differences'][-1]:+.3f} ± "
-    assert f"{told}{added['errors'][-1]:.3f}" in report["summary"]
+    told = f"added to these: {added['differences'][-1]:+.3f} ± {added['errors'][-1]:.3f}"
+    assert what in report["summary"] and told in report["summary"]
     page = (finished / "report.html").read_text()
     assert "<h2>What was found that adds to the patterns</h2>" in page and f"± {added['errors'][-1]:.3f}" in page
 
@@ -276,8 +282,9 @@ def test_files_that_no_discovery_has_written_are_left_alone(positions: Positions
 def test_mining_within_patterns_stays_within_them(positions: Positions) -> None:
     sample = draw_sample(positions, 5_000, 3)
     mined = mine_sample(sample, LEARNING, DiscoveryPlan(within="patterns", minimum_matches=100))
-    found = propose(mined, sample, LEARNING, standardized(sample.label, LEARNING.phases.of(sample.positions)))
-    found = found.configurations
+    left = standardized(sample.label, LEARNING.phases.of(sample.positions))
+    found = choose_configurations(mined, sample, LEARNING, left, 200)
+    assert found is not None
     features, patterns = LEARNING.features, LEARNING.pattern_sets["logistello"]
     assert features.symmetries is not None
     regions = [
@@ -314,36 +321,12 @@ def test_bad_input_is_explained(positions: Positions, tmp_path: Path, monkeypatc
         mine_sample(sample, LEARNING, DiscoveryPlan())
 
 
-def test_scores_are_those_of_a_naive_sum(positions: Positions) -> None:
-    sample = draw_sample(positions, 1_000, 0)
-    values, symmetries = LEARNING.features.values(sample.positions), LEARNING.features.symmetries
-    mined = mine(values, minimum_matches=400, maximum_size=2, features=np.arange(64)).flatten()
-    proposals = Proposals(mined, symmetry_classes(mined, symmetries), sample, values)
-    left = standardized(sample.label, LEARNING.phases.of(sample.positions))
-    expected: dict[int, list[float]] = {}
-    for number, class_ in enumerate(proposals.classes.tolist()):
-        table = mined.table
-        matched = np.ones(len(sample), bool)
-        for relation in mined.relations_of(number):
-            matched &= values[:, table.features[relation]] == table.values[relation]
-        sums = expected.setdefault(class_, [0.0, 0.0])
-        sums[0] += matched.sum()
-        sums[1] += left[matched].sum()
-    naive = [expected[class_][1] ** 2 / (expected[class_][0] + 10) for class_ in range(len(expected))]
-    # Labels are summed on a grid.
-    np.testing.assert_allclose(proposals.scores(left), naive, rtol=1e-2, atol=1e-3)
-
-
 def with_labels(positions: Positions, label: Any) -> Positions:
     noise = np.random.default_rng(0).normal(0, 10, len(positions))
     return attrs.evolve(positions, label=(label + noise).astype(np.float32))
 
 
-@pytest.mark.parametrize("fitted", [1_000_000, 10_000])
-def test_planted_configurations_are_found_and_explain_all(
-    positions: Positions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fitted: int
-) -> None:
-    monkeypatch.setattr("glem.core.discovery.discovery._ROUND_POSITIONS", fitted)
+def test_planted_configurations_are_found_and_confirmed_and_explain_all(positions: Positions, tmp_path: Path) -> None:
     values, names = LEARNING.features.values(positions.positions), LEARNING.features
     symmetries = names.symmetries
     assert symmetries is not None
@@ -355,7 +338,7 @@ def test_planted_configurations_are_found_and_explain_all(
         planted.append(images)
         for image in images:
             label += worth * np.all([values[:, at] == value for at, value in image], axis=0)
-    plan = attrs.evolve(PLAN, patterns="none", keep=48, iterations=30)
+    plan = attrs.evolve(PLAN, patterns="none", keep=48, iterations=30, false_discoveries=0.01)
     found, report = discovered(with_labels(positions, label), tmp_path, plan)
     configurations = found.trainings["configurations"].evaluation.configurations
     assert configurations is not None
@@ -365,6 +348,12 @@ def test_planted_configurations_are_found_and_explain_all(
         for row in range(len(configurations))
     }
     assert all(images <= kept for images in planted)
+    classes, confirmed = symmetry_classes(configurations, symmetries), set()
+    for row in np.flatnonzero(found.assessment.q_values["configurations"][classes] <= plan.false_discoveries):
+        relations = configurations.relations_of(int(row))
+        confirmed.add(tuple(sorted((int(table.features[each]), int(table.values[each])) for each in relations)))
+    assert confirmed == set().union(*planted)
+    assert ", 3 of them confirmed" in report.summary
     assert (
         report.errors.overall("configurations") < 10.5 < 11 < min(map(report.errors.overall, report.errors.baselines))
     )
@@ -380,6 +369,7 @@ def test_chance_adds_nothing_that_makes_worse(positions: Positions, tmp_path: Pa
     found, report = discovered(noise, tmp_path, attrs.evolve(PLAN, keep=48))
     errors = {name: report.errors.overall(name) for name in report.errors.models}
     assert max(errors.get("configurations", 0), errors.get("complete", 0)) < 1.01 * errors["constant"]
+    assert not any((each <= 0.05).any() for each in found.assessment.q_values.values())
     if not {"extended", "complete"} & set(found.trainings):
         assert "Nothing was found that adds to these patterns." in report.summary
 

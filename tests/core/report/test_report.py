@@ -143,7 +143,6 @@ def filled_report(name: str, phase_count: int = 2, edge: int = 3) -> DiscoveryRe
         how_to_read=f"{name}\n\n{name}",
         cell_maps=[CellMap(phase, np.linspace(-3, 9, edge**2).tolist()) for phase in phases],
         cell_map_title=name,
-        significance_name=name,
         glyphs={"own": Glyph("text", text=name)},
     )
 
