@@ -1,6 +1,6 @@
 r"""The evaluation that comes with Othello, and how its file is made.
 
-Nine rounds of labels, each by an evaluation fitted to the ones before; the first one was fitted to glem's own play
+Ten rounds of labels, each by an evaluation fitted to the ones before; the first one was fitted to glem's own play
 alone. The positions are those of WTHOR's games from 1977 to 2021 and of three collections of games that programs played
 against themselves, without the positions that evaluations are compared by: 12.1 million different ones, of which each
 round draws equally many of every number of empty squares. Made by::
@@ -38,8 +38,18 @@ round draws equally many of every number of empty squares. Made by::
     glem positions othello WTH_201*.wtb WTH_202[01].wtb --plies 39-59 --per-game 1 --seed 10 -o last.parquet
     glem label last.parquet --by default-9.npz,probcut=default,depth=14,solve=21,table=64 \
         --no-successors -o even-last.parquet
-    python -m glem.plugins.othello.shipped_evaluation default-9.npz default.npz even-first.parquet even-next.parquet \
+    python -m glem.plugins.othello.shipped_evaluation default-9.npz default-9b.npz even-first.parquet \
+        even-next.parquet even-middle.parquet even-last.parquet
+    glem label othello WTH_19*.wtb WTH_200*.wtb WTH_201*.wtb WTH_202[01].wtb --skip-bad --plies 4-48 --per-game 6 \
+        --by default-9b.npz,probcut=probcut-9.npz,depth=8,solve=12,table=16 --no-given --sampled 2 --even 1 \
+        --sample-by default-9b.npz,depth=4 --seed 3 -o labels-10.parquet
+    glem fit labels-10.parquet labels-10b.parquet labels-10c.parquet labels-10d.parquet --prior default-9b.npz \
+        --held-out 0.02 --seed 1 -o e10.npz
+    python -m glem.plugins.othello.shipped_evaluation e10.npz default.npz even-first.parquet even-next.parquet \
         even-middle.parquet even-last.parquet
+
+The positions of the last line are of games of 2017 to 2021, drawn and labelled anew like those above, by ``e10.npz`` with
+depth 14 and exactly from 21 moves before the end.
 
 ``more.txt`` has four of the patterns that ``glem discover patterns`` found, 16 instances beside Logistello's 46::
 
@@ -48,7 +58,7 @@ round draws equally many of every number of empty squares. Made by::
     heart: c2 d2 b3 c3 d3 e3 b4 c4 d4 c5
     corners: a1 b1 h1 a2 b2 c3 d4 a8 h8
 
-The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7, 8.3 and 5.4 million labels; ``late-4`` has 12 to 17 empty squares and
+The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7, 8.3, 5.4 and 15.7 million labels; ``late-4`` has 12 to 17 empty squares and
 exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with seeds 81 to 85,
 ``late-9`` 13 to 30 and ``early-9`` 31 and more, in four and two files with seeds 97 to 100 and 297 and 298.
 ``games-9`` has 1,000 to 5,500 positions of tournament games in every phase, 4,000 of them with the exact scores that
@@ -59,7 +69,12 @@ help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 El
 with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move, +14 +- 21 with that of the round
 before; round 7 with the same brought +9 +- 22 in 800 and, as that told nothing, +25 +- 23 in 800 more; round 8 +7 +- 29
 in 400 and, as that told nothing, +9 +- 14 in 2,000; round 9 +48 +- 32 in 400 games
-of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it ships.
+of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it shipped.
+Round 10 labels positions that searches of depth 4 evaluate (two of each search, and a near-even one), and the successors:
+``labels-10b`` and ``-10d`` are of the same games with plies 4-56, depth=10,solve=14 and seed 9, and ``--per-game 8``,
+depth=10,solve=16 and seed 12; ``labels-10c`` of the three collections of games between programs, with ``--per-game 6``,
+depth=10,solve=16 and seed 11. With the ``probcut.npz`` of round 9 it brought +22 +- 21 Elo in 800 games of 0.02 s, with
+its own +30 +- 20 in 800 others and +23 +- 23 in 800 more.
 
 The parameters of its selective search, ``probcut.npz``, were found for it by::
 

@@ -79,6 +79,8 @@ class LeastSquares(Fitter):
 
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
         """Fit by :func:`~glem.core.fitting.least_squares.train`."""
+        import numpy as np
+
         from glem.core.configurations.configurations import ConfigurationSet
         from glem.core.evaluation import named
         from glem.core.evaluation.links import LOGISTIC, link_of, result_labels
@@ -86,7 +88,7 @@ class LeastSquares(Fitter):
         from glem.core.evaluation.with_drawishness import value_part
         from glem.core.features.learning import baseline_features, with_phases
         from glem.core.fitting.count_rules import CountRules
-        from glem.core.fitting.least_squares import FitSettings, Terms, train, values_of
+        from glem.core.fitting.least_squares import LEAST_GAMES, FitSettings, Terms, train, values_of
         from glem.core.fitting.minimizing.conjugate import ConjugateGradient
         from glem.core.fitting.minimizing.descent import GradientDescent
         from glem.core.patterns.patterns import PatternSet
@@ -115,6 +117,11 @@ class LeastSquares(Fitter):
         if patterns is None:
             patterns = next(iter(learning.pattern_sets), "none") if before is None else "none"
         held = data.held_out_mask(self.held_out, run.seed) if self.held_out else None
+        validation = f"{self.held_out:g} of the games, seed {run.seed}"
+        few: tuple[str, ...] = ()
+        if held is not None and len(np.unique(data.game_key[held])) < LEAST_GAMES:
+            held, validation = None, "none"
+            few = (f"fewer than {LEAST_GAMES} games would be held out: they are fitted, and nothing judges the fit",)
         chunks = values_of(learning, data.positions, held)
         named_set = None if patterns == "none" else PatternSet.named(learning, patterns, chunks, self.minimum_matches)
         if before is None or self.configurations is not None:
@@ -144,7 +151,7 @@ class LeastSquares(Fitter):
             "fitter": repr(settings.fitter),
             "smoothing": f"{self.smoothing:g}",
             "count rules": str(self.count_rules),
-            "validation": f"{self.held_out:g} of the games, seed {run.seed}",
+            "validation": validation,
             **run.files,
         }
         if before is not None:
@@ -169,6 +176,6 @@ class LeastSquares(Fitter):
             progress=run.progress,
         )
         remedy = "more games, fewer weights or a larger --held-out may help; --held-out 0 keeps the last iteration"
-        warnings = tuple(f"{warning}; {remedy}" for warning in training.warnings)
+        warnings = few + tuple(f"{warning}; {remedy}" for warning in training.warnings)
         course = tuple(None if result is None else result.course() for result in training.results)
         return Fit(training.evaluation, course, warnings)
