@@ -48,8 +48,8 @@ round draws equally many of every number of empty squares. Made by::
     python -m glem.plugins.othello.shipped_evaluation e10.npz default.npz even-first.parquet even-next.parquet \
         even-middle.parquet even-last.parquet
 
-The positions of the last line are of games of 2017 to 2021, drawn and labelled anew like those above, by ``e10.npz`` with
-depth 14 and exactly from 21 moves before the end.
+The positions of the last line are of games of 2017 to 2021, drawn and labelled anew like those above, by ``e10.npz``
+with depth 14 and exactly from 21 moves before the end.
 
 ``more.txt`` has four of the patterns that ``glem discover patterns`` found, 16 instances beside Logistello's 46::
 
@@ -58,8 +58,8 @@ depth 14 and exactly from 21 moves before the end.
     heart: c2 d2 b3 c3 d3 e3 b4 c4 d4 c5
     corners: a1 b1 h1 a2 b2 c3 d4 a8 h8
 
-The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7, 8.3, 5.4 and 15.7 million labels; ``late-4`` has 12 to 17 empty squares and
-exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with seeds 81 to 85,
+The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7, 8.3, 5.4 and 15.7 million labels; ``late-4`` has 12 to 17 empty
+squares and exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with seeds 81 to 85,
 ``late-9`` 13 to 30 and ``early-9`` 31 and more, in four and two files with seeds 97 to 100 and 297 and 298.
 ``games-9`` has 1,000 to 5,500 positions of tournament games in every phase, 4,000 of them with the exact scores that
 WTHOR gives 24 moves before the end: their mean error, -0.03 to -0.72 discs, is taken out. So few left errors of -0.66
@@ -70,7 +70,7 @@ with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes 
 before; round 7 with the same brought +9 +- 22 in 800 and, as that told nothing, +25 +- 23 in 800 more; round 8 +7 +- 29
 in 400 and, as that told nothing, +9 +- 14 in 2,000; round 9 +48 +- 32 in 400 games
 of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it shipped.
-Round 10 labels positions that searches of depth 4 evaluate (two of each search, and a near-even one), and the successors:
+Round 10 labels positions that searches of depth 4 evaluate (two of each search, a near-even one), and the successors:
 ``labels-10b`` and ``-10d`` are of the same games with plies 4-56, depth=10,solve=14 and seed 9, and ``--per-game 8``,
 depth=10,solve=16 and seed 12; ``labels-10c`` of the three collections of games between programs, with ``--per-game 6``,
 depth=10,solve=16 and seed 11. With the ``probcut.npz`` of round 9 it brought +22 +- 21 Elo in 800 games of 0.02 s, with
