@@ -59,22 +59,21 @@ with depth 14 and exactly from 21 moves before the end.
     corners: a1 b1 h1 a2 b2 c3 d4 a8 h8
 
 The rounds have 0.9, 1.8, 4.0, 0.7, 2.5, 2.5, 6.7, 8.3, 5.4 and 15.7 million labels; ``late-4`` has 12 to 17 empty
-squares and exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with seeds 81 to 85,
-``late-9`` 13 to 30 and ``early-9`` 31 and more, in four and two files with seeds 97 to 100 and 297 and 298.
-``games-9`` has 1,000 to 5,500 positions of tournament games in every phase, 4,000 of them with the exact scores that
-WTHOR gives 24 moves before the end: their mean error, -0.03 to -0.72 discs, is taken out. So few left errors of -0.66
-to +0.58 discs, which four times 22,850 positions take out.
-``e1`` to ``e4`` were fitted in the same way, ``e4`` to the rounds 2 to 4. Left out of ``e5`` are labels that did not
-help: those of round 2, and 2.5 million more like those of round 5 (-15 +- 15 Elo in 1,600 games of depth 6). Round 6
-with its own ``probcut.npz`` brought +33 +- 21 Elo in 800 games of 20,000 nodes a move, +14 +- 21 with that of the round
-before; round 7 with the same brought +9 +- 22 in 800 and, as that told nothing, +25 +- 23 in 800 more; round 8 +7 +- 29
-in 400 and, as that told nothing, +9 +- 14 in 2,000; round 9 +48 +- 32 in 400 games
-of 0.5 s before its last million labels, and +23 +- 30 in 400 others as it shipped.
-Round 10 labels positions that searches of depth 4 evaluate (two of each search, a near-even one), and the successors:
-``labels-10b`` and ``-10d`` are of the same games with plies 4-56, depth=10,solve=14 and seed 9, and ``--per-game 8``,
-depth=10,solve=16 and seed 12; ``labels-10c`` of the three collections of games between programs, with ``--per-game 6``,
-depth=10,solve=16 and seed 11. With the ``probcut.npz`` of round 9 it brought +22 +- 21 Elo in 800 games of 0.02 s, with
-its own +30 +- 20 in 800 others and +23 +- 23 in 800 more.
+squares and exact labels, ``drawn-5`` 18 and more, ``drawn-8`` 14 and more, in five files that were labelled with
+seeds 81 to 85, ``late-9`` 13 to 30 and ``early-9`` 31 and more, in four and two files with seeds 97 to 100 and 297
+and 298. ``games-9`` has 1,000 to 5,500 positions of tournament games in every phase, 4,000 of them with the exact
+scores that WTHOR gives 24 moves before the end: their mean error, -0.03 to -0.72 discs, is taken out. So few left
+errors of -0.66 to +0.58 discs, which four times 22,850 positions take out. ``e1`` to ``e4`` were fitted in the same
+way, ``e4`` to the rounds 2 to 4. Left out of ``e5`` are labels that did not help: those of round 2, and 2.5 million
+more like those of round 5 (-15 +- 15 Elo in 1,600 games of depth 6). Round 6 with its own ``probcut.npz`` brought +33
++- 21 Elo in 800 games of 20,000 nodes a move, +14 +- 21 with that of the round before; round 7 with the same brought
++9 +- 22 in 800 and, as that told nothing, +25 +- 23 in 800 more; round 8 +7 +- 29 in 400 and, as that told nothing,
++9 +- 14 in 2,000; round 9 +48 +- 32 in 400 games of 0.5 s before its last million labels, and +23 +- 30 in 400 others
+as it shipped. Round 10 labels positions that searches of depth 4 evaluate (two of each search, a near-even one), and
+the successors: ``labels-10b`` and ``-10d`` are of the same games with plies 4-56, depth=10,solve=14 and seed 9, and
+``--per-game 8``, depth=10,solve=16 and seed 12; ``labels-10c`` of the three collections of games between programs,
+with ``--per-game 6``, depth=10,solve=16 and seed 11. With the ``probcut.npz`` of round 9 it brought +22 +- 21 Elo in
+800 games of 0.02 s, with its own +30 +- 20 in 800 others and +23 +- 23 in 800 more.
 
 The parameters of its selective search, ``probcut.npz``, were found for it by::
 

@@ -191,9 +191,10 @@ def _items(
 ) -> Element | None:
     if not items:
         return None
+    is_tested = any(item.q_value is not None for item in items)
     lead += (
-        "Those first whose weights move evaluations most. Bars run over the phases; every card has its own scale, "
-        "printed above its bars. "
+        f"{'Confirmed ones first, then those' if is_tested else 'Those first'} whose weights move evaluations most. "
+        "Bars run over the phases; every card has its own scale, printed above its bars. "
         f"Weights are in {report.unit}."
     )
     cards = [draw_item(item, rank + 1, report) for rank, item in enumerate(items)]

@@ -127,7 +127,7 @@ def test_q_values_are_those_of_plain_regressions(sample: Positions, mined: Confi
             for row in np.flatnonzero(phases[1] == phase):
                 worth = np.float32(weights[phase, class_])
                 alone = own_tested[row] - others[1][row] @ slopes
-                gained = weight_of(tested, row) * worth * alone * (left[row] + worth * own_tested[row])
+                gained = float(tested.weight[row]) * worth * alone * (left[row] + worth * own_tested[row])
                 game = int(tested.game_key[row])
                 of_games[game] = of_games.get(game, 0.0) + gained
     distances = [sum(each.values()) / np.sqrt(sum(one**2 for one in each.values())) for each in sums]
@@ -136,10 +136,6 @@ def test_q_values_are_those_of_plain_regressions(sample: Positions, mined: Confi
     for rank, (chance, place) in reversed(list(enumerate(chances, 1))):
         expected[place] = least = min(least, chance * len(chances) / rank)
     np.testing.assert_allclose(q_values(evaluation, known, tested), expected, rtol=0.02)
-
-
-def weight_of(positions: Positions, row: int) -> float:
-    return float(positions.weight[row])
 
 
 def test_chance_is_confirmed_as_often_as_is_asked_for(sample: Positions, mined: ConfigurationSet) -> None:
