@@ -31,8 +31,11 @@ from glem.core.tasks.progress import SILENT, Progress
 _PROPOSALS = 4
 """How often all mined configurations are looked at; each time a part is chosen of those that look best."""
 _DROPPED = 0.25
+"""Share of the chosen classes that go before each new proposal: those that explain least beside the others."""
 _PROPOSED = 20_000
+"""Symmetry classes of a proposal."""
 _SHORTLIST = 64
+"""Classes whose matches are written out together, to choose as many of them as come before all others."""
 _SHRINKAGE = 0.01
 """Share of the sample whose matches halve what a configuration is thought to explain: few matches may be chance."""
 _RIDGE = 0.001
@@ -40,6 +43,7 @@ _RIDGE = 0.001
 _STEPS = 16
 """Of what is left, in a standard deviation: sums are the faster the fewer there are."""
 _FINE_STEPS = 512
+"""The same, for those on the list: whole numbers, whose sums are exact and need no order."""
 _LARGEST = 32767
 _LEAST_CHANGE = 0.001
 """Of a weight, in standard deviations: smaller ones wait until they have added up to so much."""

@@ -343,9 +343,10 @@ def _summary(found: Discovery, added: Added | None) -> str:
         )
     classes = _class_count(found, CONFIGURATIONS)
     mined = f" Of {counted(found.mined, 'configuration')} that occur often enough, " if found.mined else ""
-    if mined:
-        mined += f"{classes:,} and their images are kept" if classes else "none helps on held-out games."
-        mined += f"{_confirmed_text(found, CONFIGURATIONS)}." if classes else ""
+    if mined and classes:
+        mined += f"{classes:,} and their images are kept{_confirmed_text(found, CONFIGURATIONS)}."
+    elif mined:
+        mined += "none helps on held-out games."
     told = f" On games that no fit has seen, {', '.join(claims)}." if claims else ""
     told += _added_text(found, added)
     unlearned = "".join(
@@ -361,7 +362,8 @@ def _summary(found: Discovery, added: Added | None) -> str:
 
 
 def _confirmed_text(found: Discovery, model: str) -> str:
-    confirmed, rate = found.assessment.confirmed(model, found.plan.false_discoveries), found.plan.false_discoveries
+    rate = found.plan.false_discoveries
+    confirmed = found.assessment.confirmed(model, rate)
     return f", {confirmed:,} of them confirmed on games that no fit has seen (at most {rate:.0%} by chance)"
 
 
