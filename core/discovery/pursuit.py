@@ -267,17 +267,17 @@ def choose_configurations(
                 if len(shortlist) == 0:
                     break
                 columns = proposals.columns(shortlist)
-                least, before = 0.0, pursuit.chosen
+                scores, before = pursuit.scores(columns), pursuit.chosen
+                # As long as one explains as much as the last of the list did, none behind the list explains more.
+                least = scores[-1]
                 while pursuit.chosen < wanted:
-                    scores = np.where(is_taken[shortlist], 0, pursuit.scores(columns))
                     best = int(np.argmax(scores))
-                    if scores[best] <= least:
+                    if scores[best] <= 0 or scores[best] < least:
                         break
                     pursuit.add(columns[best])
                     is_taken[shortlist[best]] = True
                     found.append(proposals.of(shortlist[best]))
-                    # As long as one explains more than the last of the list did, none behind the list explains more.
-                    least = scores[-1] if least == 0 else least
+                    scores = np.where(is_taken[shortlist], 0, pursuit.scores(columns))
                 if pursuit.chosen == before:
                     break
             task.advance(wanted - count * (number - 1) // _PROPOSALS)
