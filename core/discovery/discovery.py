@@ -20,9 +20,7 @@ import numpy as np
 from attrs import asdict, define, evolve
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import rows_of
 from glem.core.configurations.configurations import ConfigurationSet, symmetry_classes
-from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.discovery.candidates import draw_sample, mine_sample, standardized
 from glem.core.discovery.confirmation import q_values
 from glem.core.discovery.pattern_design import design_pattern_set
@@ -51,8 +49,6 @@ EXTENDED = "extended"
 COMPLETE = "complete"
 """These, and configurations: a search is many times as slow with them."""
 
-_LARGEST_DESIGN = 3 << 30
-"""Bytes of active configurations that are kept in memory; beyond that each phase is fitted by itself."""
 VALIDATION = 0.05
 """Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
 _SIGNIFICANT = 2.0
@@ -168,16 +164,6 @@ def _check_results(folder: Path) -> None:
         )
 
 
-def _is_large(terms: Terms, learning: Learning, positions: Positions) -> bool:
-    """Whether the active configurations of all positions would not fit into memory, judged by a few thousand."""
-    if terms.configurations is None or len(positions) == 0:
-        return False
-    rows = np.linspace(0, len(positions) - 1, 4096).astype(np.int64)
-    values = learning.features.values(rows_of(positions.positions, rows))
-    starts, _ = ConfigurationMatcher(terms.configurations).active(values, most_specific=terms.most_specific)
-    return bool(4 * starts[-1] / len(rows) * len(positions) > _LARGEST_DESIGN)
-
-
 @define(frozen=True, eq=False)
 class _Run:
     """The stages of a discovery, which keep their unfinished work in the folder ``work``."""
@@ -279,7 +265,6 @@ class _Run:
             prior=prior,
             held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
             work=self.work / f"fit-{name}",
-            by_phase=_is_large(terms, self.learning, positions),
             provenance={
                 "command": "discover",
                 "positions": f"{len(positions):,} from {', '.join(positions.sources)}"[:2000],

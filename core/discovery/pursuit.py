@@ -27,6 +27,7 @@ from glem.core.configurations.mining.union import union
 from glem.core.features.learning import Learning
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.threads import ordered_map
 
 _PROPOSALS = 4
 """How often all mined configurations are looked at; each time a part is chosen of those that look best."""
@@ -34,6 +35,8 @@ _DROPPED = 0.25
 """Share of the chosen classes that go before each new proposal: those that explain least beside the others."""
 _PROPOSED = 20_000
 """Symmetry classes of a proposal."""
+_ROWS = 200_000
+"""Of the sample, on which classes are compared with each other; all of it proposes them."""
 _SHORTLIST = 64
 """Classes whose matches are written out together, to choose as many of them as come before all others."""
 _SHRINKAGE = 0.01
@@ -82,9 +85,15 @@ def _take_off(columns: Any, chosen: Any, weights: Any, left: Any) -> None:
                 left[row] -= weight * columns[chosen[place], row]
 
 
-def _products(columns: NDArray[np.uint8], other: NDArray[np.int16]) -> NDArray[np.float64]:
+def _products(columns: NDArray[np.uint8], other: NDArray[np.int16], jobs: int) -> NDArray[np.float64]:
     found = np.zeros(len(columns))
-    _write_products(columns, other, found)
+
+    def work(part: slice) -> None:
+        _write_products(columns[part], other, found[part])
+
+    size = -(-len(columns) // jobs)
+    for _ in ordered_map(jobs, work, (slice(start, start + size) for start in range(0, len(columns), size or 1))):
+        pass
     return found
 
 
@@ -95,23 +104,28 @@ def _in_steps(left: NDArray[np.float64], steps: int) -> NDArray[np.int16]:
 class _Pursuit:
     """The columns that were chosen, how often each class matches each of N rows, fitted to a target together."""
 
-    def __init__(self, target: NDArray[np.float64], count: int) -> None:
-        self._target = target
+    def __init__(self, target: NDArray[np.float64], count: int, jobs: int = 1) -> None:
+        self._target, self._jobs = target, jobs
         self._columns = np.zeros((count, len(target)), np.uint8)
         self._products, self._inverse = np.zeros((2, count, count))
         self._sums, self._weights = np.zeros((2, count))
         self.chosen = 0
         self.left = target.copy()
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weights of the chosen columns, in the order of choice."""
+        return self._weights[: self.chosen]
+
     def scores(self, columns: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Tell what each of some columns would explain of what is left."""
-        sums = _products(columns, _in_steps(self.left, _FINE_STEPS)) / _FINE_STEPS
+        sums = _products(columns, _in_steps(self.left, _FINE_STEPS), self._jobs) / _FINE_STEPS
         return _explained(sums, columns.sum(axis=1, dtype=np.int64), len(self.left))
 
     def add(self, column: NDArray[np.uint8]) -> None:
         """Choose one more, and fit the weights of all."""
         before = slice(0, self.chosen)
-        products = _products(self._columns[before], column.astype(np.int16))
+        products = _products(self._columns[before], column.astype(np.int16), self._jobs)
         own = float(column.astype(np.int64) @ column) + _RIDGE * len(column)
         # The inverse of a matrix with one more row and column (Schur's complement).
         inverse = self._inverse[before, before]
@@ -154,7 +168,7 @@ class _Pursuit:
 
 @define(frozen=True, eq=False)
 class _Proposals:
-    """Configurations with all their images, the symmetry class of each, and the values of the sample."""
+    """Configurations with all their images, the symmetry class of each, and the values of some positions."""
 
     configurations: ConfigurationSet
     classes: NDArray[np.int32]
@@ -189,9 +203,20 @@ def _explained(sums: NDArray[Any], matches: NDArray[Any], rows: int) -> NDArray[
     return scores
 
 
+def _sums(
+    found: list[ConfigurationSet], weights: NDArray[np.float64], values: NDArray[np.int16], jobs: int
+) -> NDArray[np.float32]:
+    """Add up the weights of classes, as often as they match."""
+    if not found:
+        return np.zeros(len(values), np.float32)
+    by_row = np.repeat(weights, [len(each) for each in found]).astype(np.float32)
+    return ConfigurationMatcher(union(found)).sums(values, by_row, jobs=jobs)
+
+
 def _proposed(
     mined: ConfigurationSet,
     values: NDArray[np.int16],
+    few: NDArray[np.int16],
     learning: Learning,
     left: NDArray[np.float64],
     jobs: int,
@@ -210,7 +235,7 @@ def _proposed(
     closed, origin = close_under_symmetry(ranked.select(kept), symmetries)
     # Under random symmetries all images match equally often, up to chance: an image has its original's count.
     configurations = evolve(closed, match_counts=ranked.match_counts[kept][origin], incomplete=mined.incomplete)
-    return _Proposals(configurations, symmetry_classes(configurations, symmetries), values, jobs)
+    return _Proposals(configurations, symmetry_classes(configurations, symmetries), few, jobs)
 
 
 def choose_configurations(
@@ -248,13 +273,15 @@ def choose_configurations(
         The chosen ones with all their images, and match counts in the sample; None where nothing explains anything.
     """
     values = learning.features.values(sample.positions)
-    pursuit = _Pursuit(left, count)
+    some = slice(None, None, -(-len(values) // _ROWS))
+    few, pursuit = np.asfortranarray(values[some]), _Pursuit(left[some], count, jobs)
     found: list[ConfigurationSet] = []
     with progress("Choosing configurations", count) as task:
         for number in range(1, _PROPOSALS + 1):
             # What stands for several that were not seen beside them is dropped, so that they are.
             found = [found[place] for place in pursuit.drop(_DROPPED)] if found else found
-            proposals = _proposed(mined, values, learning, _in_steps(pursuit.left, _STEPS) / _STEPS, jobs, progress)
+            remaining = left - _sums(found, pursuit.weights, values, jobs)
+            proposals = _proposed(mined, values, few, learning, _in_steps(remaining, _STEPS) / _STEPS, jobs, progress)
             keys = configuration_keys(proposals.configurations)
             known = [configuration_keys(each) for each in found]
             is_taken = np.zeros(int(proposals.classes.max(initial=-1)) + 1, bool)

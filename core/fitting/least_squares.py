@@ -26,7 +26,8 @@ from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, nearest_of, neighbours
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
-from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Parts, Progress
+from glem.core.tasks.threads import ordered_map
 
 CHUNK = 1 << 17
 """Positions whose feature values are in memory at a time."""
@@ -49,6 +50,9 @@ _JUDGING = 0.1
 _TRIED_POSITIONS = 1 << 19
 _TRIED_SEED = 1 << 20
 """Other games than those that any command holds out."""
+_LARGEST_DESIGN = 1 << 30
+"""Bytes of active items that are kept at a time; with more, each phase is fitted by itself."""
+_JUDGED_POSITIONS = 4096
 
 
 @define(frozen=True)
@@ -240,12 +244,13 @@ def train(
     held_out: NDArray[np.bool_] | None = None,
     prior: LinearEvaluation | None = None,
     work: Path | None = None,
-    by_phase: bool = False,
     provenance: dict[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Training:
     """Fit an evaluation to scored positions.
+
+    Where the active items of all would take much memory, those of few phases at a time are kept.
 
     The best penalty is the variance of the labels' noise by that of the weights (their normal prior). Noise differs by
     phase, and the weights vary with what there is to explain. Where the penalty is to be chosen, a few iterations of
@@ -274,9 +279,6 @@ def train(
         the prior.
     work
         Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
-    by_phase
-        Find the active items of one phase at a time, and of those that smooth it, instead of all at once: takes a
-        fraction of the memory, and more time where phases are smoothed. Not together with count rules.
     provenance
         Kept in the evaluation, with the fitter and what it was held to.
     jobs
@@ -311,14 +313,19 @@ def train(
         _check_prior(prior, learning, terms, chosen.link)
         offsets = prior.sums(positions.positions, jobs=jobs)
 
-    def fitting(rows: NDArray[np.int64], phases: Sequence[int] | None) -> Callable[..., PhaseWeights]:
+    def fitting(
+        rows: NDArray[np.intp],
+        *,
+        phases: Sequence[int] | None = None,
+        jobs: int = jobs,
+        progress: Progress = progress,
+    ) -> Callable[..., PhaseWeights]:
         """Prepare fits of some positions."""
         columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
         chunks = value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
-        design = Design.build(chunks, packing, count=len(rows), jobs=jobs, progress=progress)
         return partial(
             fit_phases,
-            design,
+            Design.build(chunks, packing, count=len(rows), jobs=jobs, progress=progress),
             positions.label[rows],
             weights=positions.weight[rows],
             offsets=None if offsets is None else offsets[rows],
@@ -327,25 +334,20 @@ def train(
             progress=progress,
         )
 
-    choosing = None
+    all_rows = np.arange(len(positions))
+    own = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}
+    known = None
     # Linear features have no penalty.
     if chosen.l2 is None and (terms.patterns is not None or terms.class_count):
         share = max(_JUDGING, LEAST_GAMES / len(np.unique(positions.game_key)))
         judging = positions.held_out_mask(min(share, 0.5)) if held_out is None else held_out
-        choosing = judging, positions.held_out_mask(min(_TRIED_POSITIONS / len(positions), 1.0), seed=_TRIED_SEED)
-
-    def fit(rows: NDArray[np.int64], phases: Sequence[int] | None = None) -> PhaseWeights:
-        """Fit on some positions."""
-        settings, fitted = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}, None
-        if choosing is not None:
-            judging, tried = choosing
-            some = rows[tried[rows]] if len(rows) > _TRIED_POSITIONS else rows
-            trying = fitting(some, phases)
-            short = settings | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}
-            settings["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
-            fitted = trying if some is rows else None
-        fitted = fitted or fitting(rows, phases)
-        return fitted(held_out=None if held_out is None else held_out[rows], checkpoint=work, **settings)
+        some = all_rows
+        if len(positions) > _TRIED_POSITIONS:
+            some = np.flatnonzero(positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED))
+        trying = fitting(some)
+        short = own | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}
+        own["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
+        known = trying if some is all_rows else None
 
     def one_phase(number: int) -> PhaseWeights:
         """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
@@ -354,16 +356,23 @@ def train(
             return PhaseWeights.load(done, chosen.link)
         smoothing = chosen.smoothing
         reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
-        weights = fit(np.flatnonzero(np.abs(phase.astype(np.int64) - number) <= reach), [number])
+        rows = np.flatnonzero(np.abs(phase.astype(np.int64) - number) <= reach)
+        fit = fitting(rows, phases=[number], jobs=1, progress=parts)
+        weights = fit(held_out=None if held_out is None else held_out[rows], checkpoint=work, **own)
         if done is not None:
             done.parent.mkdir(parents=True, exist_ok=True)
             weights.save(done)
         return weights
 
-    if by_phase and chosen.count_rules is None:
-        weights = _joined({number: one_phase(number) for number in np.unique(phase).tolist()}, len(learning.phases))
+    if known is None and chosen.count_rules is None and _is_large(packing, learning, positions):
+        numbers = np.unique(phase).tolist()
+        # A phase is two pieces of work, its items and its fit.
+        with progress("fitting phases", 2 * len(numbers)) as task:
+            parts = Parts(task)
+            found = ordered_map(jobs, one_phase, numbers, parts.stop)
+            weights = _joined(dict(zip(numbers, found, strict=True)), len(learning.phases))
     else:
-        weights = fit(np.arange(len(positions)))
+        weights = (known or fitting(all_rows))(held_out=held_out, checkpoint=work, **own)
     fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
     phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
     linear_phases: tuple[int, ...] = ()
@@ -380,6 +389,13 @@ def train(
     }
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
     return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
+
+
+def _is_large(packing: Packing, learning: Learning, positions: Positions) -> bool:
+    """Whether the active items of all positions would take much memory, judged by a few thousand."""
+    rows = np.linspace(0, len(positions) - 1, _JUDGED_POSITIONS).astype(np.int64)
+    sizes = [packing.pack(*chunk, 0).size for chunk in value_chunks(learning, rows_of(positions.positions, rows))]
+    return sum(sizes) * len(positions) > _LARGEST_DESIGN * len(rows)
 
 
 def _penalties(results_of: Callable[[Any], tuple[FitResult | None, ...]]) -> Any:

@@ -20,7 +20,8 @@ from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult, Minimizer
 from glem.core.fitting.packed.design import Design
 from glem.core.tasks.counts import counted
-from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Parts, Progress
+from glem.core.tasks.threads import ordered_map
 
 _ARRAYS = ("bias", "patterns", "configurations", "linear", "match_counts")
 _ERRORS = ("training_errors", "held_out_errors")
@@ -189,30 +190,32 @@ def fit_phases(
         known = np.intersect1d(known, np.asarray(phases, np.int64))
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
-    problem_of = partial(
-        LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=jobs
-    )
     penalties = [l2] * len(groups) if isinstance(l2, int | float) else list(l2)
     if len(penalties) != len(groups):
         raise BadInputError(f"there are {len(penalties)} penalties for {counted(len(groups), 'fit')}")
+    wanted = known.tolist() if plan is None else [0]
+    # Several fits side by side keep threads busier than the parts of one; one alone has all threads.
+    own_jobs = jobs if len(wanted) == 1 else 1
+    problem_of = partial(
+        LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=own_jobs
+    )
+    expansion = None if plan is None else plan.expansion
+
+    def fit(number: int) -> tuple[NDArray[np.float64], FitResult]:
+        problem = problem_of(targets=groups[number], l2=penalties[number], expansion=expansion)
+        keeper = None
+        if checkpoint is not None:
+            keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")
+        one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=parts)
+        return problem.weights_of(one.parameters_), one.result_
+
     fitted: list[NDArray[np.float64]] = []
-    results: list[FitResult | None] = []
-    with progress("fitting phases", len(groups)) as task:
-        for number, group in enumerate(groups):
-            if plan is None and number not in known:
-                results.append(None)
-                task.advance()
-                continue
-            problem = problem_of(
-                targets=group, l2=penalties[number], expansion=None if plan is None else plan.expansion
-            )
-            keeper = None
-            if checkpoint is not None:
-                keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")
-            one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=progress)
-            fitted.append(problem.weights_of(one.parameters_))
-            results.append(one.result_)
-            task.advance()
+    results: list[FitResult | None] = [None] * len(groups)
+    with progress("fitting phases", len(wanted)) as task:
+        parts = Parts(task)
+        for number, (found, result) in zip(wanted, ordered_map(jobs, fit, wanted, parts.stop), strict=True):
+            fitted.append(found)
+            results[number] = result
     weights_by_phase = np.concatenate(fitted)
     if plan is None:
         # A phase without positions plays with the weights of the nearest one that has some.

@@ -46,6 +46,47 @@ SILENT: Progress = _silent
 """Shows nothing."""
 
 
+class Parts:
+    """Shows pieces of work, in whatever threads, as units of one task.
+
+    Parameters
+    ----------
+    task
+        The task; every piece of work is one of its units.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """End all pieces at their next report: nobody waits for them any more."""
+        self._stopped.set()
+
+    @contextlib.contextmanager
+    def __call__(self, description: str, total: float | None = None) -> Iterator[Task]:
+        """Open a piece; see :class:`Progress`."""
+        part = _Part(self._task, total, self._stopped)
+        yield part
+        self._task.advance(1 - part.share)
+
+
+class _Part:
+    def __init__(self, task: Task, total: float | None, stopped: threading.Event) -> None:
+        self._task, self._total, self._stopped = task, total, stopped
+        self.share = 0.0
+
+    def advance(self, amount: float = 1) -> None:
+        if self._stopped.is_set():
+            raise InterruptedError("stopped")
+        share = min(amount / self._total, 1 - self.share) if self._total else 0.0
+        self.share += share
+        self._task.advance(share)
+
+    def note(self, text: str) -> None:
+        self._task.note(text)
+
+
 class _LineTask:
     def __init__(self, description: str, total: float | None) -> None:
         self._description = description

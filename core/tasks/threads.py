@@ -19,7 +19,12 @@ _AHEAD = 2
 """Items that a thread is ahead at most."""
 
 
-def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def ordered_map(
+    jobs: int,
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    stop: Callable[[], object] = lambda: None,
+) -> Iterator[Result]:
     """Apply a function to items on several threads and yield the results in order.
 
     At most ``jobs + 1`` items are in work or waiting to be taken, so that a long iterable does not pile up.
@@ -30,6 +35,8 @@ def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[I
         Threads, at least 1; with 1 everything happens in the calling thread.
     function, items
         What to apply to what. The iterable is read in the calling thread.
+    stop
+        Called when no more results are taken, after an error or Ctrl-C: the function may end early what it is at.
     """
     if jobs < 1:
         raise BadInputError(f"{jobs} jobs: at least one is needed")
@@ -39,12 +46,18 @@ def ordered_map(jobs: int, function: Callable[[Item], Result], items: Iterable[I
         return
     with ThreadPoolExecutor(jobs) as pool:
         waiting: deque[Future[Result]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > jobs:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > jobs:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        except BaseException:
+            for each in waiting:
+                each.cancel()
+            stop()
+            raise
 
 
 class _Reader:

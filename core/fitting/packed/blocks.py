@@ -118,8 +118,8 @@ class Rows(NamedTuple):
         uint16 [C, n] and int64 [C]: column c stands in row k for entry ``offsets[c] + indices[c, k]`` of a spread
         vector (:class:`~glem.core.fitting.packed.columns.Columns`).
     row_starts, ids
-        int64 [n + 1] and int32 [nnz]: active configurations by row; in rows grouped by phase [1] where there are none.
-        In rows that are left in their order, linear terms that are not 0 follow, numbered on.
+        int64 [n + 1] and uint16 or int32 [nnz]: active configurations by row; in rows grouped by phase [1] where there
+        are none. In rows that are left in their order, linear terms that are not 0 follow, numbered on.
     values
         int16 [nnz]: 1, and what linear terms are multiplied by; empty in rows grouped by phase.
     linear
@@ -133,7 +133,7 @@ class Rows(NamedTuple):
     indices: NDArray[np.uint16]
     offsets: NDArray[np.int64]
     row_starts: NDArray[np.int64]
-    ids: NDArray[np.int32]
+    ids: NDArray[np.uint16] | NDArray[np.int32]
     values: NDArray[np.int16]
     linear: NDArray[np.float32]
     phase: NDArray[np.uint8]
@@ -314,7 +314,7 @@ class Packing:
 
     def _sparse(
         self, values: NDArray[np.int16], order: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int16]]:
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int16]]:
         """Row starts, ids and values of configurations and of sparse linear terms."""
         listed = [] if self.by_phase else list(self.linear.features)
         starts: Any = np.zeros(1, np.int64)
@@ -322,10 +322,11 @@ class Packing:
         if self.configurations is not None:
             starts, found = self.configurations(values)
         elif self.by_phase:
-            return starts, found, np.zeros(0, np.int16)
+            return starts, np.zeros(0, np.uint16), np.zeros(0, np.int16)
         table = np.ascontiguousarray(values[:, listed], np.int16)
         room = len(found) + int(np.count_nonzero(table))
-        row_starts, ids = np.empty(len(order) + 1, np.int64), np.empty(room, np.int32)
+        is_small = self.by_phase and self.configuration_count <= 1 << 16
+        row_starts, ids = np.empty(len(order) + 1, np.int64), np.empty(room, np.uint16 if is_small else np.int32)
         multiples = np.empty(0 if self.by_phase else room, np.int16)
         first_linear = np.int64(self.configuration_count)
         starts, found = np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(found, np.int32)

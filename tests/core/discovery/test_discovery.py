@@ -432,15 +432,21 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(positions: Positions
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_fitting_phase_by_phase_changes_nothing(positions: Positions, tmp_path: Path, smoothing: float) -> None:
+def test_fitting_phase_by_phase_changes_nothing(
+    positions: Positions, tmp_path: Path, smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     late = positions.select((positions.ply >= 30) & (positions.record < 100))
     patterns = PatternSet.from_names(LEARNING.features, {"edge": ("a1", "b1", "c1", "d1")})
     terms = Terms(patterns=patterns, linear=LEARNING.linear)
-    settings = FitSettings(ConjugateGradient(iterations=6), l2=1.0, smoothing=smoothing)
+    settings = FitSettings(ConjugateGradient(iterations=6), smoothing=smoothing)
     held_out = late.held_out_mask(0.2, 0)
+    # Penalties are chosen with some of the positions, as of many.
+    monkeypatch.setattr("glem.core.fitting.least_squares._TRIED_POSITIONS", len(late) // 2)
     together = train(late, LEARNING, terms, settings, held_out=held_out)
+    monkeypatch.setattr("glem.core.fitting.least_squares._LARGEST_DESIGN", 0)
     for _ in range(2):
-        apart = train(late, LEARNING, terms, settings, held_out=held_out, by_phase=True, work=tmp_path / "work")
+        apart = train(late, LEARNING, terms, settings, held_out=held_out, work=tmp_path / "work", jobs=2)
+        assert apart.penalties == together.penalties
         for name in ("bias", "patterns", "linear", "match_counts"):
             np.testing.assert_allclose(
                 getattr(apart.weights, name), getattr(together.weights, name), rtol=1e-4, atol=1e-4, err_msg=name

@@ -76,3 +76,26 @@ def test_a_kernel_is_told_when_it_is_compiled_and_not_when_it_is_there(caplog: p
             assert compiled(namespace["told"])(np.int64(1)) == 2
     assert len(caplog.messages) == 1
     assert caplog.messages[0].startswith("compiled __main__.told in ")
+
+
+def test_parts_are_units_of_their_task() -> None:
+    done, notes = list[float](), list[str]()
+
+    class Told:
+        def advance(self, amount: float = 1) -> None:
+            done.append(amount)
+
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    parts = progress.Parts(Told())
+    with parts("one", 4) as part:
+        part.advance(3)
+        part.note("ends early")
+    with parts("of unknown length") as part:
+        part.advance(1_000)
+    with parts("longer than expected", 2) as part:
+        part.advance(1)
+        part.advance(2)
+    assert done == [0.75, 0.25, 0, 1, 0.5, 0.5, 0]
+    assert notes == ["ends early"]
