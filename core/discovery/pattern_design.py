@@ -15,7 +15,7 @@ proposed there too, alone and in pairs: a table of two counts says what a sum of
 import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,14 +40,19 @@ from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
 Floats = NDArray[np.float64]
+_Members = tuple[int, ...]
 
 LEAST_POSITIONS = 2_000
 """Fewer say nothing of patterns."""
 _HELD_OUT = 0.4
 _L2 = 25.0
-_ITERATIONS = 15
+_ITERATIONS = 30
 _STEPS = 6
 _TRIED_AT_ONCE = 16
+_SWAPPED = 2
+_MEAN = 0.5
+"""Power of the mean error of the phases. With 2, the first phases would decide, most of whose error is noise. The
+nearer to 0, the more counts the share of a phase's error that goes, however little is left of it."""
 _SMALLEST = 4
 _MOST_FEATURES = 256
 """The strengths of triples take 8 bytes for each three features."""
@@ -99,9 +104,9 @@ class DesignedPattern:
     instances
         How many instances it has.
     gain
-        Share of the variance left before it that it explains on held-out games, all fitted together.
+        Share of the squared mean error left before it that it explains on held-out games, all fitted together.
     left
-        Share of the held-out variance at the beginning that is left with it.
+        Share of the squared mean error at the beginning that is left with it.
     """
 
     features: tuple[int, ...]
@@ -191,8 +196,7 @@ def design_patterns(
 ) -> list[DesignedPattern]:
     """Find patterns for a game's evaluation, the most useful first.
 
-    The game's linear features are fitted first, or the prior is taken off; labels count in standard deviations of their
-    phase. Patterns are looked for in what is left.
+    The game's linear features are fitted first, or the prior is taken off. Patterns are looked for in what is left.
 
     Parameters
     ----------
@@ -227,60 +231,98 @@ def design_patterns(
     held_out = sample.held_out_mask(_HELD_OUT)
     if not (len(sample) >= LEAST_POSITIONS and 0 < held_out.sum() < len(sample)):
         raise BadInputError(f"too few positions to find patterns: {len(sample):,}, some 100,000 are wanted")
-    left, l2 = _unexplained(sample, learning, (), held_out, prior, None, jobs)
-    variance = before = float(np.mean(left[held_out] ** 2))
-    if not variance > 0:
+    left, error = _unexplained(sample, learning, (), held_out, prior, jobs)
+    if not error > 0:
         raise BadInputError("nothing is left of the labels: all are equal, or linear features explain them")
+    at_first = error
     values = features.values(sample.positions)
     sets_of_cells = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
-    counts_and_pairs = [] if prior is None else _counts_and_pairs(learning)
+    cells = cell_features(learning).tolist()
+    counts_and_pairs = {} if prior is None else _counts_and_pairs(learning)
     known = [] if prior is None or prior.patterns is None else [set(each.features) for each in prior.patterns.patterns]
     found: list[DesignedPattern] = []
-    worth: dict[tuple[int, ...], float] = {}
+    worth: dict[_Members, float] = {}
     used = 0
-    proposed: list[tuple[int, ...]] = []
-    proposed_for: Floats | None = None
     fitted = np.flatnonzero(~held_out)
+
+    def cost(members: _Members) -> int:
+        return (_COUNTS_COST if members in counts_and_pairs else 1) * len(images_of(features, members))
+
+    def gain_of(members: _Members) -> float:
+        predicted = _fitted(features, members, values, left, fitted)
+        return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / float(np.mean(left[held_out] ** 2))
+
     with progress("Designing patterns", chosen.instances) as task, ThreadPoolExecutor(jobs) as pool:
-        while used < chosen.instances:
 
-            def gain_of(members: tuple[int, ...], left: Floats = left, before: float = before) -> float:
-                predicted = _fitted(features, members, values, left, fitted)
-                return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / before
-
-            if proposed_for is not left:
-                proposed, proposed_for = sets_of_cells(left), left
-            costs = {members: len(images_of(features, members)) for members in proposed}
-            costs |= {members: _COUNTS_COST * len(images_of(features, members)) for members in counts_and_pairs}
+        def best_of(proposed: Iterable[_Members], best: _Members | None) -> _Members | None:
+            """Find the best of some sets and one that is known."""
             trials = [
-                each for each, cost in costs.items() if used + cost <= chosen.instances and set(each) not in known
+                each
+                for each in dict.fromkeys(proposed)
+                if each not in tried and set(each) not in known and used + cost(each) <= chosen.instances
             ]
             # What a set explains falls as others enter: the gain when it was last tried says whether to try it again.
             trials.sort(key=lambda members: -worth.get(members, math.inf))
-            best = None
             for start in range(0, len(trials), _TRIED_AT_ONCE):
                 batch = trials[start : start + _TRIED_AT_ONCE]
                 if best is not None and worth[best] >= worth.get(batch[0], math.inf):
                     break
+                tried.update(batch)
                 for members, gain in zip(batch, pool.map(gain_of, batch), strict=True):
-                    worth[members] = gain / costs[members]
+                    worth[members] = gain / cost(members)
                     best = members if best is None or worth[members] > worth[best] else best
+            return best
+
+        proposed = sets_of_cells(left)
+        while used < chosen.instances:
+            tried: set[_Members] = set()
+            best = best_of([*proposed, *counts_and_pairs], None)
+            before = None
+            while best is not None and best != before and best not in counts_and_pairs:
+                before = best
+                smaller = _smaller(features, best)
+                best = best_of([*smaller, *_larger(features, best, cells, chosen)], best)
+                # Another feature in place of one of those that explain least.
+                smaller.sort(key=lambda members: -worth.get(members, -math.inf))
+                best = best_of(chain(*(_larger(features, each, cells, chosen) for each in smaller[:_SWAPPED])), best)
             if best is None or worth[best] <= 0:
                 break
             known.append(set(best))
             together = [*(pattern.features for pattern in found), best]
-            without, (left, l2) = left, _unexplained(sample, learning, together, held_out, prior, l2, jobs)
-            after = float(np.mean(left[held_out] ** 2))
-            if after >= before:
+            without, now = _unexplained(sample, learning, together, held_out, prior, jobs)
+            if now >= error:
                 # What it explains alone the others explain, too.
-                left = without
                 continue
-            instances = len(images_of(features, best))
-            found.append(DesignedPattern(best, instances, 1 - after / before, after / variance))
-            before = after
-            used += costs[best]
-            task.advance(costs[best])
+            shares = 1 - (now / error) ** 2, (now / at_first) ** 2
+            found.append(DesignedPattern(best, len(images_of(features, best)), *shares))
+            left, error = without, now
+            used += cost(best)
+            task.advance(cost(best))
+            proposed = sets_of_cells(left)
     return found
+
+
+def _canonical(features: AtomicFeatures, members: Iterable[int]) -> _Members:
+    return min(tuple(sorted(image)) for image in images_of(features, tuple(members)))
+
+
+def _smaller(features: AtomicFeatures, members: _Members) -> list[_Members]:
+    """Leave one feature out."""
+    if len(members) <= 2:
+        return []
+    return [_canonical(features, (each for each in members if each != one)) for one in members]
+
+
+def _larger(features: AtomicFeatures, members: _Members, cells: list[int], plan: DesignPlan) -> list[_Members]:
+    """Add one cell, as long as the table may be so large."""
+    size = math.prod(features[each].cardinality for each in members)
+    return [
+        _canonical(features, (*members, one))
+        for one in cells
+        if len(members) < plan.maximum_size
+        and one not in members
+        and size * features[one].cardinality <= MAX_TABLE_SIZE
+    ]
 
 
 def design_pattern_set(
@@ -346,36 +388,36 @@ def names_of(learning: Learning, found: Iterable[DesignedPattern], first: int = 
 def _unexplained(
     sample: Positions,
     learning: Learning,
-    chosen: Iterable[tuple[int, ...]],
+    chosen: Iterable[_Members],
     held_out: NDArray[np.bool_],
     prior: LinearEvaluation | None,
-    l2: tuple[float, ...] | None,
     jobs: int,
-) -> tuple[Floats, tuple[float, ...] | None]:
-    """Take from the labels what prior or linear features and patterns explain, in standard deviations of each phase.
+) -> tuple[Floats, float]:
+    """Take from the labels what prior or linear features and patterns explain.
 
-    Penalties are chosen where none are given, and returned.
+    Returns what is left, scaled so that squares count as their changes change the mean error, and the mean error:
+    that of held-out positions, over phases (:data:`_MEAN`).
     """
     names = {str(members): [learning.features[member].name for member in members] for members in chosen}
-    patterns = PatternSet.from_names(learning.features, names)
     left = sample.label.astype(np.float64)
     phase = learning.phases.of(sample.positions)
-    deviations = {number: left[phase == number].std() or 1.0 for number in np.unique(phase)}
-    terms = Terms(patterns=patterns if names else None, linear=learning.linear if prior is None else ())
+    patterns = PatternSet.from_names(learning.features, names) if names else None
+    terms = Terms(patterns, linear=learning.linear if prior is None else ())
     fitted = prior
     if names or terms.linear:
         link = IDENTITY if prior is None else prior.link
-        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), link, l2=l2, smoothing=0.25)
-        training = train(sample.select(~held_out), learning, terms, settings, prior=prior, jobs=jobs)
-        fitted = training.evaluation
-        if names and l2 is None:
-            l2 = training.penalties
+        settings = FitSettings(ConjugateGradient(iterations=_ITERATIONS), link, smoothing=0.25)
+        fitted = train(sample.select(~held_out), learning, terms, settings, prior=prior, jobs=jobs).evaluation
     if fitted is not None:
         left -= fitted.predict(sample.positions, jobs=jobs)
-    for number, deviation in deviations.items():
+    error = 0.0
+    for number in np.unique(phase):
         rows = phase == number
-        left[rows] = (left[rows] - left[rows].mean()) / deviation
-    return left, l2
+        left[rows] -= left[rows].mean()
+        deviation = float(np.std(left[rows & held_out])) if (rows & held_out).any() else 0.0
+        left[rows] /= deviation ** (1 - _MEAN / 2) or 1.0
+        error += deviation**_MEAN * (rows & held_out).sum() / held_out.sum()
+    return left, float(error) ** (1 / _MEAN)
 
 
 def _sets_of_cells(
@@ -385,7 +427,7 @@ def _sets_of_cells(
     fitted: NDArray[np.bool_],
     jobs: int,
     progress: Progress,
-) -> Callable[[Floats], list[tuple[int, ...]]]:
+) -> Callable[[Floats], list[_Members]]:
     """Mine some of the positions, for what proposes sets of cells that say most of what is left of the labels."""
     features = learning.features
     cells = cell_features(learning).tolist()
@@ -404,7 +446,7 @@ def _sets_of_cells(
     )
 
 
-def _counts_and_pairs(learning: Learning) -> list[tuple[int, ...]]:
+def _counts_and_pairs(learning: Learning) -> dict[_Members, None]:
     """Features that lie on no board cell, and all pairs of them with a dense table, one of each set of images."""
     features = learning.features
     # What enters linearly is computed anyway, and comes first where there are too many.
@@ -414,8 +456,8 @@ def _counts_and_pairs(learning: Learning) -> list[tuple[int, ...]]:
     found: dict[tuple[int, ...], None] = {}
     for members in (*combinations(counts, 1), *combinations(counts, 2)):
         if math.prod(features[member].cardinality for member in members) <= MAX_TABLE_SIZE:
-            found[min(tuple(sorted(image)) for image in images_of(features, members))] = None
-    return list(found)
+            found[_canonical(features, members)] = None
+    return found
 
 
 def _symmetries_of(features: AtomicFeatures, cells: list[int]) -> NDArray[np.intp]:
@@ -428,10 +470,10 @@ def _symmetries_of(features: AtomicFeatures, cells: list[int]) -> NDArray[np.int
 
 def _proposals(
     measured: Strengths, features: AtomicFeatures, cells: list[int], symmetries: NDArray[np.intp], plan: DesignPlan
-) -> list[tuple[int, ...]]:
+) -> list[_Members]:
     """Grow patterns from the strongest pairs and triples; all sizes on the way are proposed."""
 
-    def canonical(members: Any) -> tuple[int, ...]:
+    def canonical(members: Any) -> _Members:
         return min(tuple(sorted(int(image[member]) for member in members)) for image in symmetries)
 
     proposed: dict[tuple[int, ...], None] = {}
