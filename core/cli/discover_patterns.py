@@ -51,7 +51,7 @@ def _boards(learning: Learning, patterns: list[tuple[str, tuple[int, ...]]]) -> 
     help="Find patterns to add to this evaluation, of counts too. It should not be fitted to these games.",
 )
 @options.count("--size", 10, "Most features of a pattern.", least=2, most=20)
-@options.count("--sample", 200_000, "Positions to mine.", least=100)
+@options.count("--sample", 800_000, "Positions to mine.", least=100)
 @options.count(("-n", "--minimum-matches"), None, "Least match count in mining; by default 1 in 2,000 positions.")
 @options.seed
 @options.jobs

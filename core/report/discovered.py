@@ -129,7 +129,8 @@ def _configuration_items(found: Discovery, model: str) -> tuple[Item, ...]:
                 relations,
                 weights[:, chosen],
                 matches[:, chosen],
-                q_value=float(q_values[chosen]),
+                # Products of large matrices differ in the last digits by the number of threads.
+                q_value=float(f"{q_values[chosen]:.4g}"),
             )
         )
     return tuple(items)
