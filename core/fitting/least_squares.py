@@ -348,6 +348,8 @@ def train(
         short = own | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}
         own["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
         known = trying if some is all_rows else None
+        # Otherwise it is not needed any more, and takes memory.
+        del trying
 
     def one_phase(number: int) -> PhaseWeights:
         """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""

@@ -35,6 +35,7 @@ DIFFERENT = {
     "--position": "solve takes several",
     "--minimum-matches": "of configurations that are mined, of contents of a pattern",
     "--phases": "which of them, or how many",
+    "--sample": "patterns take more positions to design than configurations to mine",
     "--plies": "which are taken, or searched again",
     "--opening-plies": "how long they are, or what a style takes for one",
     "--features": "a file of them, or names of those that a style is learned by",
