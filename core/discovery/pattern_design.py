@@ -50,6 +50,8 @@ _ITERATIONS = 30
 _STEPS = 6
 _TRIED_AT_ONCE = 16
 _SWAPPED = 2
+_REFUSALS = 4
+"""Sets in a row that explain nothing beside the others; then none is looked for any more."""
 _MEAN = 0.5
 """Power of the mean error of the phases. With 2, the first phases would decide, most of whose error is noise. The
 nearer to 0, the more counts the share of a phase's error that goes, however little is left of it."""
@@ -242,7 +244,7 @@ def design_patterns(
     known = [] if prior is None or prior.patterns is None else [set(each.features) for each in prior.patterns.patterns]
     found: list[DesignedPattern] = []
     worth: dict[_Members, float] = {}
-    used = 0
+    used = refusals = 0
     fitted = np.flatnonzero(~held_out)
 
     def cost(members: _Members) -> int:
@@ -274,7 +276,7 @@ def design_patterns(
             return best
 
         proposed = sets_of_cells(left)
-        while used < chosen.instances:
+        while used < chosen.instances and refusals < _REFUSALS:
             tried: set[_Members] = set()
             best = best_of([*proposed, *counts_and_pairs], None)
             before = None
@@ -292,7 +294,9 @@ def design_patterns(
             without, now = _unexplained(sample, learning, together, held_out, prior, jobs)
             if now >= error:
                 # What it explains alone the others explain, too.
+                refusals += 1
                 continue
+            refusals = 0
             shares = 1 - (now / error) ** 2, (now / at_first) ** 2
             found.append(DesignedPattern(best, len(images_of(features, best)), *shares))
             left, error = without, now

@@ -2,16 +2,19 @@
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from attrs import evolve
 
 from glem.core.configurations.mining import mine
+from glem.core.discovery import pattern_design
 from glem.core.discovery.candidates import draw_sample
 from glem.core.discovery.pattern_design import DesignPlan, design_patterns, strengths
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.features.learning import Learning
 from glem.core.fitting.least_squares import Terms, train
 from glem.core.patterns.pattern import images_of
 from glem.core.patterns.patterns import PatternSet
@@ -86,6 +89,22 @@ def test_little_is_added_where_noise_is_left(planted: Positions, prior: LinearEv
     with contextlib.suppress(BadInputError):
         found = design_patterns(evolve(planted, label=label), LEARNING, prior=prior)
         assert len(found) <= 3 and all(pattern.gain < 0.002 for pattern in found)
+
+
+def test_the_search_ends_where_nothing_explains_more_beside_the_others(
+    planted: Positions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = list[int]()
+    unexplained = pattern_design._unexplained
+
+    def never_better(sample: Positions, learning: Learning, chosen: list[tuple[int, ...]], *how: Any) -> Any:
+        fits.append(len(chosen))
+        return unexplained(sample, learning, (), *how)
+
+    monkeypatch.setattr(pattern_design, "_unexplained", never_better)
+    monkeypatch.setattr(pattern_design, "_REFUSALS", 1)
+    assert design_patterns(planted, LEARNING, PLAN) == []
+    assert fits == [0, 1]
 
 
 def test_bad_plans_and_labels(planted: Positions) -> None:
