@@ -236,7 +236,7 @@ def design_patterns(
     left, error = _unexplained(sample, learning, (), held_out, prior, jobs)
     if not error > 0:
         raise BadInputError("nothing is left of the labels: all are equal, or linear features explain them")
-    at_first = error
+    at_first, squares = error, float(np.mean(left[held_out] ** 2))
     values = features.values(sample.positions)
     sets_of_cells = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
     cells = cell_features(learning).tolist()
@@ -252,7 +252,7 @@ def design_patterns(
 
     def gain_of(members: _Members) -> float:
         predicted = _fitted(features, members, values, left, fitted)
-        return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / float(np.mean(left[held_out] ** 2))
+        return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / squares
 
     with progress("Designing patterns", chosen.instances) as task, ThreadPoolExecutor(jobs) as pool:
 
@@ -299,7 +299,7 @@ def design_patterns(
             refusals = 0
             shares = 1 - (now / error) ** 2, (now / at_first) ** 2
             found.append(DesignedPattern(best, len(images_of(features, best)), *shares))
-            left, error = without, now
+            left, error, squares = without, now, float(np.mean(without[held_out] ** 2))
             used += cost(best)
             task.advance(cost(best))
             proposed = sets_of_cells(left)

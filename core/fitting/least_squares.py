@@ -52,6 +52,8 @@ _TRIED_SEED = 1 << 20
 """Other games than those that any command holds out."""
 _LARGEST_DESIGN = 1 << 30
 """Bytes of active items that are kept at a time; with more, each phase is fitted by itself."""
+_SIDE_BY_SIDE = 2
+"""Such fits at a time, however many threads there are: all phases at once would take more memory than one fit."""
 _JUDGED_POSITIONS = 4096
 
 
@@ -359,7 +361,7 @@ def train(
         smoothing = chosen.smoothing
         reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
         rows = np.flatnonzero(np.abs(phase.astype(np.int64) - number) <= reach)
-        fit = fitting(rows, phases=[number], jobs=1, progress=parts)
+        fit = fitting(rows, phases=[number], jobs=max(1, jobs // _SIDE_BY_SIDE), progress=parts)
         weights = fit(held_out=None if held_out is None else held_out[rows], checkpoint=work, **own)
         if done is not None:
             done.parent.mkdir(parents=True, exist_ok=True)
@@ -371,7 +373,7 @@ def train(
         # A phase is two pieces of work, its items and its fit.
         with progress("fitting phases", 2 * len(numbers)) as task:
             parts = Parts(task)
-            found = ordered_map(jobs, one_phase, numbers, parts.stop)
+            found = ordered_map(min(jobs, _SIDE_BY_SIDE), one_phase, numbers, parts.stop)
             weights = _joined(dict(zip(numbers, found, strict=True)), len(learning.phases))
     else:
         weights = (known or fitting(all_rows))(held_out=held_out, checkpoint=work, **own)

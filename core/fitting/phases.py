@@ -194,8 +194,8 @@ def fit_phases(
     if len(penalties) != len(groups):
         raise BadInputError(f"there are {len(penalties)} penalties for {counted(len(groups), 'fit')}")
     wanted = known.tolist() if plan is None else [0]
-    # Several fits side by side keep threads busier than the parts of one; one alone has all threads.
-    own_jobs = jobs if len(wanted) == 1 else 1
+    # Fits side by side keep threads busier than the parts of one do; of few, each has several.
+    own_jobs = max(1, jobs // len(wanted))
     problem_of = partial(
         LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=own_jobs
     )
