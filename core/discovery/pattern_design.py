@@ -15,6 +15,7 @@ proposed there too, alone and in pairs: a table of two counts says what a sum of
 import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain, combinations, permutations
 from typing import Any, NamedTuple
 
@@ -239,59 +240,26 @@ def design_patterns(
     at_first, squares = error, float(np.mean(left[held_out] ** 2))
     values = features.values(sample.positions)
     sets_of_cells = _sets_of_cells(learning, chosen, values, ~held_out, jobs, progress)
-    cells = cell_features(learning).tolist()
-    counts_and_pairs = {} if prior is None else _counts_and_pairs(learning)
-    known = [] if prior is None or prior.patterns is None else [set(each.features) for each in prior.patterns.patterns]
     found: list[DesignedPattern] = []
-    worth: dict[_Members, float] = {}
-    used = refusals = 0
     fitted = np.flatnonzero(~held_out)
-
-    def cost(members: _Members) -> int:
-        return (_COUNTS_COST if members in counts_and_pairs else 1) * len(images_of(features, members))
+    proposed: list[_Members] = []
+    refusals = 0
 
     def gain_of(members: _Members) -> float:
         predicted = _fitted(features, members, values, left, fitted)
         return 1 - float(np.mean((left - predicted)[held_out] ** 2)) / squares
 
     with progress("Designing patterns", chosen.instances) as task, ThreadPoolExecutor(jobs) as pool:
-
-        def best_of(proposed: Iterable[_Members], best: _Members | None) -> _Members | None:
-            """Find the best of some sets and one that is known."""
-            trials = [
-                each
-                for each in dict.fromkeys(proposed)
-                if each not in tried and set(each) not in known and used + cost(each) <= chosen.instances
-            ]
-            # What a set explains falls as others enter: the gain when it was last tried says whether to try it again.
-            trials.sort(key=lambda members: -worth.get(members, math.inf))
-            for start in range(0, len(trials), _TRIED_AT_ONCE):
-                batch = trials[start : start + _TRIED_AT_ONCE]
-                if best is not None and worth[best] >= worth.get(batch[0], math.inf):
-                    break
-                tried.update(batch)
-                for members, gain in zip(batch, pool.map(gain_of, batch), strict=True):
-                    worth[members] = gain / cost(members)
-                    best = members if best is None or worth[members] > worth[best] else best
-            return best
-
-        proposed = sets_of_cells(left)
-        while used < chosen.instances and refusals < _REFUSALS:
-            tried: set[_Members] = set()
-            best = best_of([*proposed, *counts_and_pairs], None)
-            before = None
-            while best is not None and best != before and best not in counts_and_pairs:
-                before = best
-                smaller = _smaller(features, best)
-                best = best_of([*smaller, *_larger(features, best, cells, chosen)], best)
-                # Another feature in place of one of those that explain least.
-                smaller.sort(key=lambda members: -worth.get(members, -math.inf))
-                best = best_of(chain(*(_larger(features, each, cells, chosen) for each in smaller[:_SWAPPED])), best)
-            if best is None or worth[best] <= 0:
+        trials = _Trials(learning, chosen, prior, partial(pool.map, gain_of))
+        while trials.room > 0 and refusals < _REFUSALS:
+            if refusals == 0:
+                proposed = sets_of_cells(left)
+            best = trials.best(proposed)
+            if best is None:
                 break
-            known.append(set(best))
             together = [*(pattern.features for pattern in found), best]
             without, now = _unexplained(sample, learning, together, held_out, prior, jobs)
+            trials.known.append(set(best))
             if now >= error:
                 # What it explains alone the others explain, too.
                 refusals += 1
@@ -300,33 +268,97 @@ def design_patterns(
             shares = 1 - (now / error) ** 2, (now / at_first) ** 2
             found.append(DesignedPattern(best, len(images_of(features, best)), *shares))
             left, error, squares = without, now, float(np.mean(without[held_out] ** 2))
-            used += cost(best)
-            task.advance(cost(best))
-            proposed = sets_of_cells(left)
+            cost = trials.cost(best)
+            trials.room -= cost
+            task.advance(cost)
     return found
+
+
+class _Trials:
+    """Tries sets of features: what each explains of what is left, for each instance that it takes.
+
+    Parameters
+    ----------
+    learning, plan, prior
+        As for :func:`design_patterns`.
+    gains_of
+        What sets explain of what is left now.
+    """
+
+    def __init__(
+        self,
+        learning: Learning,
+        plan: DesignPlan,
+        prior: LinearEvaluation | None,
+        gains_of: Callable[[list[_Members]], Iterable[float]],
+    ) -> None:
+        patterns = () if prior is None or prior.patterns is None else prior.patterns.patterns
+        self.known = [set(each.features) for each in patterns]
+        self.room = plan.instances
+        self._features, self._plan, self._gains_of = learning.features, plan, gains_of
+        self._cells = cell_features(learning).tolist()
+        self._counts = {} if prior is None else _counts_and_pairs(learning)
+        self._worth: dict[_Members, float] = {}
+
+    def cost(self, members: _Members) -> int:
+        """Instances that a set takes, or stands for."""
+        return (_COUNTS_COST if members in self._counts else 1) * len(images_of(self._features, members))
+
+    def best(self, proposed: Iterable[_Members]) -> _Members | None:
+        """Find what explains most: of sets of cells, of these with a cell changed, of counts; None if nothing does."""
+        tried: set[_Members] = set()
+        best, before = self._best_of([*proposed, *self._counts], tried), None
+        while best is not None and best != before and best not in self._counts:
+            before = best
+            smaller = self._smaller(best)
+            best = self._best_of([*smaller, *self._larger(best)], tried, best)
+            # Another feature in place of one of those that explain least.
+            smaller.sort(key=lambda members: -self._worth.get(members, -math.inf))
+            best = self._best_of(chain(*map(self._larger, smaller[:_SWAPPED])), tried, best)
+        return best if best is not None and self._worth[best] > 0 else None
+
+    def _best_of(
+        self, proposed: Iterable[_Members], tried: set[_Members], best: _Members | None = None
+    ) -> _Members | None:
+        """Find the best of some sets and one that is known."""
+        worth = self._worth
+        trials = [
+            each
+            for each in dict.fromkeys(proposed)
+            if each not in tried and set(each) not in self.known and self.cost(each) <= self.room
+        ]
+        # What a set explains falls as others enter: the gain when it was last tried says whether to try it again.
+        trials.sort(key=lambda members: -worth.get(members, math.inf))
+        for start in range(0, len(trials), _TRIED_AT_ONCE):
+            batch = trials[start : start + _TRIED_AT_ONCE]
+            if best is not None and worth[best] >= worth.get(batch[0], math.inf):
+                break
+            tried.update(batch)
+            for members, gain in zip(batch, self._gains_of(batch), strict=True):
+                worth[members] = gain / self.cost(members)
+                best = members if best is None or worth[members] > worth[best] else best
+        return best
+
+    def _smaller(self, members: _Members) -> list[_Members]:
+        """Leave one feature out."""
+        if len(members) <= 2:
+            return []
+        return [_canonical(self._features, (each for each in members if each != one)) for one in members]
+
+    def _larger(self, members: _Members) -> list[_Members]:
+        """Add one cell, as long as the table may be so large."""
+        size = math.prod(self._features[each].cardinality for each in members)
+        return [
+            _canonical(self._features, (*members, one))
+            for one in self._cells
+            if len(members) < self._plan.maximum_size
+            and one not in members
+            and size * self._features[one].cardinality <= MAX_TABLE_SIZE
+        ]
 
 
 def _canonical(features: AtomicFeatures, members: Iterable[int]) -> _Members:
     return min(tuple(sorted(image)) for image in images_of(features, tuple(members)))
-
-
-def _smaller(features: AtomicFeatures, members: _Members) -> list[_Members]:
-    """Leave one feature out."""
-    if len(members) <= 2:
-        return []
-    return [_canonical(features, (each for each in members if each != one)) for one in members]
-
-
-def _larger(features: AtomicFeatures, members: _Members, cells: list[int], plan: DesignPlan) -> list[_Members]:
-    """Add one cell, as long as the table may be so large."""
-    size = math.prod(features[each].cardinality for each in members)
-    return [
-        _canonical(features, (*members, one))
-        for one in cells
-        if len(members) < plan.maximum_size
-        and one not in members
-        and size * features[one].cardinality <= MAX_TABLE_SIZE
-    ]
 
 
 def design_pattern_set(
