@@ -24,7 +24,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
-from glem.core.evaluation.network import NETWORK_ARRAYS, Network
+from glem.core.evaluation.network import MOST_RELATIONS, NETWORK_ARRAYS, Network, active_rows
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _LARGEST_INT16 = 32767
 _SHOWN = 12
+_MOST_HIDDEN = 1 << 12
 
 EVALUATION_ARRAYS = ("bias", "pattern_weights", "configuration_weights", "linear_weights")
 """Arrays that every evaluation file holds."""
@@ -109,7 +110,7 @@ def check_shapes(source: Path, header: Any, shapes: Mapping[str, tuple[int, ...]
     def count(name: str) -> int:
         return math.prod(shapes.get(name, (0,)))
 
-    configurations, hidden = count("configuration_match_counts"), count("hidden_output") // (2 * phases)
+    configurations, hidden = count("configuration_match_counts"), count("hidden_bias")
     most = {
         "bias": phases,
         "pattern_weights": phases * contents,
@@ -119,8 +120,9 @@ def check_shapes(source: Path, header: Any, shapes: Mapping[str, tuple[int, ...]
         "relation_values": relations,
         "configuration_relations": configurations * relations,
         "configuration_offsets": configurations + 1,
-        "hidden_weights": hidden * relations,
-        "hidden_bias": hidden,
+        "hidden_weights": hidden * max(relations, contents),
+        "hidden_bias": _MOST_HIDDEN,
+        "hidden_output": 2 * phases * hidden,
         "sparse_sizes": len(patterns),
         "sparse_contents": contents,
         "coefficients": 2 * phases * (terms + 1),
@@ -334,7 +336,7 @@ class LinearEvaluation:
         ):
             raise BadInputError(f"coefficients have shape {self.coefficients.shape}, expected finite ones {shape}")
         if self.network is not None:
-            self.network.check(self.learning)
+            self.network.check(self.learning, self.patterns)
         if self.configurations is not None and len(self.configurations):
             # Most evaluations have none, and an engine starts sooner without what finds them.
             from glem.core.configurations.matching.matcher import ConfigurationMatcher
@@ -450,8 +452,14 @@ class LinearEvaluation:
                 values, self.configuration_weights, phase=phase, most_specific=self.most_specific, jobs=jobs
             )
         if self.network is not None:
-            sums += self.network.values(self.learning, values, phase)
+            sums += self.layer_values(values, phase)
         return sums
+
+    def layer_values(self, values: NDArray[np.int16], phase: NDArray[Any]) -> NDArray[np.float32]:
+        """Value of the hidden layer, which the sums hold: float32 [N]; arguments as of :meth:`sums_of_values`."""
+        assert self.network is not None
+        patterns = None if self.network.has_views else self.patterns
+        return self.network.values(active_rows(self.learning, patterns, values), phase)
 
     def sums(self, positions: Any, *, jobs: int = 1, progress: Progress = SILENT) -> NDArray[np.float32]:
         """Sum the active weights of positions, before the link: float32 [N]; arguments as of :meth:`predict`."""
@@ -524,7 +532,7 @@ class LinearEvaluation:
                 amount = float(self.configuration_weights[phase, active])
                 found.append(Contribution("configuration", name, relations, amount))
         if self.network is not None:
-            (amount,) = self.network.values(self.learning, values[None, :], np.array([phase])).tolist()
+            (amount,) = self.layer_values(values[None, :], np.array([phase], np.uint8)).tolist()
             found.append(
                 Contribution("network", f"hidden layer of {counted(self.network.bias.size, 'unit')}", (), amount)
             )
@@ -577,8 +585,10 @@ class LinearEvaluation:
         own = () if self.patterns is None else self.patterns.patterns
         patterns = PatternSet(more.features, (*own, *more.patterns))
         width = patterns.weight_count - self.pattern_weights.shape[1]
-        weights = np.pad(self.pattern_weights, ((0, 0), (0, width)))
-        return evolve(self, patterns=patterns, pattern_weights=weights, coefficients=None)
+        weights, network = np.pad(self.pattern_weights, ((0, 0), (0, width))), self.network
+        if network is not None and not network.has_views:
+            network = network.with_rows(width)
+        return evolve(self, patterns=patterns, pattern_weights=weights, coefficients=None, network=network)
 
     def extended(self, learning: Learning, linear: Iterable[str] = ()) -> Self:
         """Return the same evaluation over these and further features; those named linear enter with weights of 0."""
@@ -611,7 +621,13 @@ class LinearEvaluation:
         weights = self.in_play()
         tables: tuple[NDArray[Any], ...] = (weights.patterns, weights.configurations, weights.linear)
         played = self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
-        return played if self.network is None else evolve(played, network=self.network.as_played())
+        return played if self.network is None else evolve(played, network=self.network.as_played(self.layer_terms))
+
+    @property
+    def layer_terms(self) -> int:
+        """How many weights a hidden unit is the sum of at most."""
+        is_over_patterns = self.network is not None and not self.network.has_views
+        return len(self.patterns.instances) if self.patterns is not None and is_over_patterns else MOST_RELATIONS
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Header and arrays of which :meth:`from_parts` makes the evaluation again."""

@@ -1,8 +1,14 @@
-"""A hidden layer over what stands where: two views of a board, weighed against each other.
+"""A hidden layer: units that are sums of weights, clipped to 0 to 1 and squared, and what they are worth in each phase.
 
-Each side sees the board in its own way. A view is a row of hidden units, each the sum of the weights of the relations
-``feature == value`` that hold there, clipped to 0 to 1 and squared. The value is what the mover's view and the
-opponent's are worth, each by weights of its own for the phase: what hangs matters more to who is not to move. A move
+There are two kinds.
+
+*Over patterns*, for any game: each content of a pattern has a weight for each unit instead of one weight for each
+phase. A pattern of one feature makes it a layer over atomic features. What the sum of a linear evaluation cannot say, a
+unit can: that two things matter only together.
+
+*Over two views of a board*, where a game has :class:`~glem.core.features.learning.Views`: each side sees the board in
+its own way, and a unit adds up the relations ``feature == value`` that hold there. The value is what the mover's view
+and the opponent's are worth, each by weights of its own: what hangs matters more to whoever is not to move. A move
 changes few relations, so that a search adds and subtracts a few rows of weights (Nasu 2018, "Efficiently updatable
 neural-network-based evaluation functions for computer shogi").
 """
@@ -11,12 +17,13 @@ import math
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
+from glem.core.patterns.patterns import PatternSet
 
 NETWORK_ARRAYS = ("hidden_weights", "hidden_bias", "hidden_output")
 """Names of the arrays in files of evaluations."""
@@ -29,7 +36,10 @@ _LARGEST_SUM = (1 << 31) - 1
 SUMS = 32
 """Sums of 32 bits that the search makes of a layer, each of every 32nd unit."""
 _LARGEST_UNIT = 32767
-_MOST_RELATIONS = 64
+MOST_RELATIONS = 64
+"""Relations of a view at most that hold in one position."""
+_MOST_HALVINGS = 8
+"""An integer output stands for 2^8 at most."""
 
 
 @kernel
@@ -45,32 +55,62 @@ def _list_relations(values: Any, nothing: Any, active: Any) -> None:
         active[row, count:] = nothing
 
 
+class Active(NamedTuple):
+    """What the units of a layer add up in N positions.
+
+    Parameters
+    ----------
+    rows
+        uint16 [N, A]: rows of the weights, each less the offset of its column.
+    offsets
+        int64 [A].
+    nothing
+        int64: the row that ends a position with fewer than A.
+    exchanged
+        uint16 [R + 1]: the row that the opponent sees in place of each; empty where there is one view alone.
+    """
+
+    rows: NDArray[np.uint16]
+    offsets: NDArray[np.int64]
+    nothing: np.int64
+    exchanged: NDArray[np.uint16]
+
+
 @kernel
-def write_view(weights: Any, bias: Any, active: Any, units: Any) -> None:
+def write_view(weights: Any, bias: Any, active: Any, offsets: Any, nothing: Any, units: Any) -> None:
     """Write the hidden units of a view, before they are clipped: float32 [H]."""
-    nothing = len(weights) - 1
     for unit in range(len(units)):
         units[unit] = bias[unit]
     for place in range(len(active)):
-        relation = active[place]
-        if relation == nothing:
+        if active[place] == nothing:
             break
+        row = offsets[place] + active[place]
         for unit in range(len(units)):
-            units[unit] += weights[relation, unit]
+            units[unit] += weights[row, unit]
 
 
 @kernel
-def _write_values(weights: Any, bias: Any, output: Any, exchanged: Any, active: Any, phase: Any, sums: Any) -> None:
-    hidden = len(bias)
-    own, other = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
-    for row in range(len(active)):
-        write_view(weights, bias, active[row], own)
-        write_view(weights, bias, exchanged[active[row]], other)
+def write_worth(units: Any, worth: Any) -> None:
+    """Clip units to 0 to 1, and write their squares."""
+    for unit in range(len(units)):
+        units[unit] = min(max(units[unit], np.float32(0)), np.float32(1))
+        worth[unit] = units[unit] * units[unit]
+
+
+@kernel
+def _write_values(weights: Any, bias: Any, output: Any, active: Any, phase: Any, sums: Any) -> None:
+    hidden, views = len(bias), output.shape[1] // len(bias)
+    units, worth = np.empty(hidden, np.float32), np.empty(views * hidden, np.float32)
+    for row in range(len(sums)):
+        write_view(weights, bias, active.rows[row], active.offsets, active.nothing, units)
+        write_worth(units, worth[:hidden])
+        if views == 2:
+            other = active.exchanged[active.rows[row]]
+            write_view(weights, bias, other, active.offsets, active.nothing, units)
+            write_worth(units, worth[hidden:])
         total = np.float32(0)
-        for unit in range(hidden):
-            mine = min(max(own[unit], np.float32(0)), np.float32(1))
-            theirs = min(max(other[unit], np.float32(0)), np.float32(1))
-            total += output[phase[row], unit] * (mine * mine) + output[phase[row], hidden + unit] * (theirs * theirs)
+        for unit in range(views * hidden):
+            total += output[phase[row], unit] * worth[unit]
         sums[row] = total
 
 
@@ -104,42 +144,57 @@ class Network:
     Parameters
     ----------
     weights
-        float32 [R, H]: of the relations of :class:`~glem.core.features.learning.Views`.
+        float32 [R, H]: of the R weights of :class:`~glem.core.patterns.patterns.PatternSet`, or of the R relations of
+        :class:`~glem.core.features.learning.Views`.
     bias
         float32 [H].
     output
-        float32 [K, 2H]: what each unit of the mover's view is worth in each phase, and of the opponent's view; given as
-        [K, H], the opponent's are the negatives of the mover's.
+        What each unit is worth in each phase: float32 [K, H] over patterns; [K, 2H], in the mover's view and in the
+        opponent's, over two views.
     """
 
     weights: NDArray[np.float32] = field(converter=_floats)
     bias: NDArray[np.float32] = field(converter=_floats)
     output: NDArray[np.float32] = field(converter=_floats)
 
-    def __attrs_post_init__(self) -> None:
-        if self.output.shape[-1:] == self.bias.shape:
-            object.__setattr__(self, "output", np.concatenate([self.output, -self.output], axis=-1))
-
     @property
     def arrays(self) -> tuple[NDArray[np.float32], ...]:
         """Its arrays, in the order of :data:`NETWORK_ARRAYS`."""
         return self.weights, self.bias, self.output
 
-    def check(self, learning: Learning) -> None:
-        """Raise :class:`BadInputError` where the game does not tell what its players see, or shapes do not fit that."""
-        if learning.views is None:
-            raise BadInputError(f"{learning.game.title} does not tell how its players see the board: no hidden layer")
-        relations, hidden = len(learning.views.exchanged) - 1, self.bias.size
+    @property
+    def has_views(self) -> bool:
+        """Whether it is over two views of a board, and not over patterns."""
+        return self.output.shape[-1:] == (2 * self.bias.size,)
+
+    def check(self, learning: Learning, patterns: PatternSet | None) -> None:
+        """Raise :class:`BadInputError` where there is nothing that it could be over, or shapes do not fit that."""
+        views = 1 + self.has_views
+        if views == 2:
+            if learning.views is None:
+                raise BadInputError(
+                    f"{learning.game.title} does not say how its players see the board: no layer over views"
+                )
+            count = len(learning.views.exchanged) - 1
+        else:
+            check_layered(patterns)
+            count = 0 if patterns is None else patterns.weight_count
+        hidden = self.bias.size
         for name, array, shape in (
-            ("weights", self.weights, (relations, hidden)),
+            ("weights", self.weights, (count, hidden)),
             ("bias", self.bias, (hidden,)),
-            ("output", self.output, (len(learning.phases), 2 * hidden)),
+            ("output", self.output, (len(learning.phases), views * hidden)),
         ):
             if array.shape != shape or not np.isfinite(array).all():
                 raise BadInputError(f"hidden {name} have shape {array.shape}, expected finite numbers {shape}")
 
-    def in_play(self) -> NetworkInPlay:
+    def in_play(self, terms: int = MOST_RELATIONS) -> NetworkInPlay:
         """Round the weights to integers: squares of units times outputs add up to less than 2^31 in each of the sums.
+
+        Parameters
+        ----------
+        terms
+            How many weights a unit is the sum of at most.
 
         Raises
         ------
@@ -148,35 +203,56 @@ class Network:
         """
         units = [np.rint(ONE_UNIT * array) for array in (self.weights, self.bias)]
         largest = float(np.abs(self.output).max(initial=0)) or 1.0
-        most = min(_LARGEST_OUTPUT, _LARGEST_SUM // (ONE_UNIT**2 * -(-2 * self.bias.size // SUMS)))
+        most = min(_LARGEST_OUTPUT, _LARGEST_SUM // (ONE_UNIT**2 * -(-self.output.shape[1] // SUMS)))
         scale = 2.0 ** math.floor(math.log2(most / largest))
-        if scale < 1 or max(np.abs(array).max(initial=0) for array in units) * _MOST_RELATIONS > _LARGEST_UNIT:
+        greatest = max(np.abs(array).max(initial=0) for array in units)
+        if scale < 2.0**-_MOST_HALVINGS or greatest * terms > _LARGEST_UNIT:
             raise BadInputError("weights of the hidden layer are too large for the integers of a search")
         output = np.rint(scale * self.output).astype(np.int16)
         return NetworkInPlay(units[0].astype(np.int16), units[1].astype(np.int16), output, scale)
 
-    def as_played(self) -> Self:
+    def as_played(self, terms: int = MOST_RELATIONS) -> Self:
         """Return the network whose weights are those of :meth:`in_play`."""
-        played = self.in_play()
+        played = self.in_play(terms)
         return type(self)(played.weights / ONE_UNIT, played.bias / ONE_UNIT, played.output / played.scale)
 
-    def values(self, learning: Learning, values: NDArray[np.int16], phase: NDArray[Any]) -> NDArray[np.float32]:
-        """Value of N positions, before the link, given all their feature values int16 [N, F]: float32 [N]."""
-        assert learning.views is not None
+    def values(self, active: Active, phase: NDArray[Any]) -> NDArray[np.float32]:
+        """Value of N positions, before the link: float32 [N]."""
         sums = np.empty(len(phase), np.float32)
+        # The last row stands for nothing.
         weights = np.concatenate([self.weights, np.zeros((1, self.bias.size), np.float32)])
-        active = relations_of(learning, values)
-        _write_values(weights, self.bias, self.output, learning.views.exchanged, active, phase, sums)
+        _write_values(weights, self.bias, self.output, active, phase, sums)
         return sums
 
+    def with_rows(self, more: int) -> Self:
+        """Return the layer with so many further rows of weights, all 0."""
+        return evolve(self, weights=np.pad(self.weights, ((0, more), (0, 0))))
 
-def relations_of(learning: Learning, values: NDArray[np.int16]) -> NDArray[np.uint16]:
-    """List the relations that a mover sees in N positions, given all their feature values: uint16 [N, most of one].
 
-    In a position with fewer the number of relations stands behind them.
+def check_layered(patterns: PatternSet | None) -> None:
+    """Raise :class:`BadInputError` for patterns that no layer is over: none, or sparse ones."""
+    if patterns is None or not len(patterns):
+        raise BadInputError("a hidden layer is over patterns, and there are none")
+    if patterns.hash_tables:
+        name = patterns.patterns[min(patterns.hash_tables)].name
+        raise BadInputError(f"a hidden layer is over patterns with whole tables, and {name!r} is too large for one")
+
+
+def active_rows(learning: Learning, patterns: PatternSet | None, values: NDArray[np.int16]) -> Active:
+    """List what the units add up in N positions, given all their feature values int16 [N, F].
+
+    Parameters
+    ----------
+    patterns
+        Those that the layer is over; None for the views of the game.
     """
-    assert learning.views is not None
-    chosen = np.ascontiguousarray(values[:, [learning.features.index(name) for name in learning.views.features]])
-    active = np.empty((len(chosen), int(np.count_nonzero(chosen, axis=1).max(initial=0))), np.uint16)
-    _list_relations(chosen, len(learning.views.exchanged) - 1, active)
-    return active
+    if patterns is not None:
+        rows = np.ascontiguousarray(patterns.indices(values).T)
+        return Active(rows, patterns.column_offsets, np.int64(-1), np.zeros(0, np.uint16))
+    views = learning.views
+    assert views is not None
+    chosen = np.ascontiguousarray(values[:, [learning.features.index(name) for name in views.features]])
+    rows = np.empty((len(chosen), int(np.count_nonzero(chosen, axis=1).max(initial=0))), np.uint16)
+    nothing = np.int64(len(views.exchanged) - 1)
+    _list_relations(chosen, nothing, rows)
+    return Active(rows, np.zeros(rows.shape[1], np.int64), nothing, views.exchanged)

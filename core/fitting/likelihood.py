@@ -377,7 +377,7 @@ def _chunks(
             columns = values
             if layer is not None:
                 # Behind all features.
-                steps = np.rint(_LAYER_STEPS * layer.values(learning, values, phase)).clip(*_INT16)
+                steps = np.rint(_LAYER_STEPS * prior.value.layer_values(values, phase)).clip(*_INT16)
                 columns = np.column_stack([values, steps.astype(np.int16)])
             chunk = LikelihoodChunk(columns, phase, some.result, game[rows], outside[rows])
             if window is not None:

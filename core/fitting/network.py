@@ -1,14 +1,17 @@
-"""Fits hidden layers to expected results by stochastic gradient descent (Adam: Kingma and Ba 2015).
+"""Fits hidden layers by stochastic gradient descent.
 
-A layer learns from millions of positions; only what stands where is kept of each, some 75 bytes. Each pass takes the
-positions in another order, a batch at a time, with a rate that falls along a cosine to nothing. Gradients of a batch
-are summed in a fixed number of shards, so that threads change no result.
+The method is Adam (Kingma and Ba 2015) with weight decay apart from the gradient (Loshchilov and Hutter 2019).
+
+A layer learns from millions of positions; of each only the rows of weights that its units add up are kept, two bytes a
+row. Each pass takes the positions in another order, a batch at a time, with a rate that falls along a cosine to
+nothing. Gradients of a batch are summed in a fixed number of shards, so that threads change no result.
 """
 
 import math
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
@@ -16,8 +19,8 @@ from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import LOGISTIC, result_labels
-from glem.core.evaluation.network import Network, relations_of, write_view
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, result_labels
+from glem.core.evaluation.network import Network, active_rows, check_layered, write_view, write_worth
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning
@@ -25,116 +28,158 @@ from glem.core.files.digests import arrays_digest
 from glem.core.fitting.discriminants.by_phase import Parts, parts_of
 from glem.core.fitting.fitters.fitter import Fit, Run
 from glem.core.fitting.minimizing.minimizer import LIMIT, FileCheckpoint, FitResult
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import Progress
 from glem.core.tasks.threads import ordered_map
 
 _BATCH = 8192
 _SHARDS = 4
+_STEP = 1 << 18
+"""Weights that a thread moves at a time."""
 _RATE, _LATER_RATE = 2e-3, 1e-3
-"""Greatest, and that where a prior must not be forgotten."""
+"""Greatest, and that where a prior must not be forgotten; both for views, over patterns :data:`_PATTERN_RATE` times."""
+_PATTERN_RATE = 2.5
 _WARM_UP = 200
 """Batches until the rate is reached."""
 _KEPT_MEAN, _KEPT_SQUARE = 0.9, 0.999
-_LARGEST_WEIGHT = 2.5
-"""Of a relation: the search has 16 bits for a unit."""
+_LARGEST_SUM = 160.0
+"""Of a unit: the search has 16 bits for it."""
 _SMALL = np.float32(1e-8)
+_HIDDEN, _PATTERN_HIDDEN = 128, 32
+_PATTERN_DECAY = 2.0
 
 
 @kernel
 def _add_gradients(
-    rows: Any, active: Any, phase: Any, target: Any, weight: Any, exchanged: Any, arrays: Any, sums: Any, learns: Any
+    chosen: Any,
+    active: Any,
+    phase: Any,
+    target: Any,
+    weight: Any,
+    beside: Any,
+    arrays: Any,
+    is_logistic: Any,
+    sums: Any,
+    learns: Any,
 ) -> Any:
     """Add the gradients of some rows to ``sums``; returns the weighted sum of squared errors."""
     weights, bias, output, offset = arrays
-    hidden, nothing = len(bias), len(exchanged) - 1
+    hidden, views = len(bias), output.shape[1] // len(bias)
     own, other = np.empty(hidden, np.float32), np.empty(hidden, np.float32)
-    worth = np.empty(hidden + hidden, np.float32)
+    worth = np.empty(views * hidden, np.float32)
     zero, one = np.float32(0), np.float32(1)
     total = 0.0
-    for row in rows:
+    for row in chosen:
         stage = phase[row]
-        write_view(weights, bias, active[row], own)
-        write_view(weights, bias, exchanged[active[row]], other)
-        for unit in range(hidden):
-            own[unit] = min(max(own[unit], zero), one)
-            other[unit] = min(max(other[unit], zero), one)
-            worth[unit], worth[hidden + unit] = own[unit] * own[unit], other[unit] * other[unit]
-        value = np.float64(offset[stage, 0])
-        for unit in range(hidden + hidden):
+        seen = active.rows[row]
+        write_view(weights, bias, seen, active.offsets, active.nothing, own)
+        write_worth(own, worth[:hidden])
+        if views == 2:
+            write_view(weights, bias, active.exchanged[seen], active.offsets, active.nothing, other)
+            write_worth(other, worth[hidden:])
+        value = np.float64(offset[stage, 0] + beside[row])
+        for unit in range(views * hidden):
             value += np.float64(output[stage, unit] * worth[unit])
-        chance = 1.0 / (1.0 + math.exp(-value))
+        chance = 1.0 / (1.0 + math.exp(-value)) if is_logistic else value
         error = chance - target[row]
         total += weight[row] * error * error
         if not learns:
             continue
-        slope = np.float32(weight[row] * error * chance * (1.0 - chance))
+        slope = np.float32(weight[row] * error * (chance * (1.0 - chance) if is_logistic else 1.0))
         sums[3][stage, 0] += slope
-        for unit in range(hidden + hidden):
+        for unit in range(views * hidden):
             sums[2][stage, unit] += slope * worth[unit]
         slope += slope
         for unit in range(hidden):
             own[unit] = slope * output[stage, unit] * own[unit] if own[unit] < one else zero
-            other[unit] = slope * output[stage, hidden + unit] * other[unit] if other[unit] < one else zero
-            sums[1][unit] += own[unit] + other[unit]
-        for place in range(active.shape[1]):
-            relation = active[row, place]
-            if relation == nothing:
+            sums[1][unit] += own[unit]
+        if views == 2:
+            for unit in range(hidden):
+                other[unit] = slope * output[stage, hidden + unit] * other[unit] if other[unit] < one else zero
+                sums[1][unit] += other[unit]
+        for place in range(len(seen)):
+            if seen[place] == active.nothing:
                 break
-            opposite = exchanged[relation]
+            item = active.offsets[place] + seen[place]
             for unit in range(hidden):
-                sums[0][relation, unit] += own[unit]
-            for unit in range(hidden):
-                sums[0][opposite, unit] += other[unit]
+                sums[0][item, unit] += own[unit]
+            if views == 2:
+                opposite = active.exchanged[seen[place]]
+                for unit in range(hidden):
+                    sums[0][opposite, unit] += other[unit]
     return total
 
 
 @kernel
-def _step(values: Any, gradient: Any, mean: Any, square: Any, rate: Any, grown: Any, largest: Any) -> None:
-    """Move some weights against their gradient; ``grown`` are the shares of both means that have come together."""
-    for place in range(len(values)):
-        slope = gradient[place]
+def _step(
+    values: Any, gradients: Any, mean: Any, square: Any, begin: Any, end: Any, rate: Any, grown: Any, bounds: Any
+) -> None:
+    """Move some weights against their gradient, and empty it; ``grown`` are the shares of both means that are there."""
+    largest, kept = bounds
+    for place in range(begin, end):
+        slope = gradients[0, place]
+        for shard in range(1, len(gradients)):
+            slope += gradients[shard, place]
+        gradients[:, place] = 0
         mean[place] += np.float32(1 - _KEPT_MEAN) * (slope - mean[place])
         square[place] += np.float32(1 - _KEPT_SQUARE) * (slope * slope - square[place])
         move = rate * (mean[place] / grown[0]) / (math.sqrt(square[place] / grown[1]) + _SMALL)
-        values[place] = min(max(values[place] - np.float32(move), -largest), largest)
+        values[place] = min(max(kept * values[place] - np.float32(move), -largest), largest)
 
 
 class _Rows:
     """Positions as the fit reads them."""
 
     def __init__(
-        self, parts: Parts, learning: Learning, held_out: float, undecided: bool, seed: int, progress: Progress
+        self,
+        parts: Parts,
+        start: LinearEvaluation,
+        how: Any,
+        seed: int,
+        progress: Progress,
     ) -> None:
-        assert learning.views is not None
-        self.exchanged = learning.views.exchanged
-        found: list[tuple[NDArray[Any], ...]] = []
+        learning, network = start.learning, start.network
+        assert network is not None
+        is_logistic = start.link == LOGISTIC
+        patterns = None if network.has_views else start.patterns
+        # What stands beside the layer; the bias is fitted with it.
+        beside = evolve(start, network=None, bias=np.zeros_like(start.bias))
+        found: list[tuple[Any, ...]] = []
         draw = np.random.default_rng(seed)
         with progress("read positions") as task:
             for part in parts():
-                if undecided:
+                if how.undecided:
                     part = part.select(draw.random(len(part)) < 1 - np.square(part.label))
-                held = part.held_out_mask(held_out, seed)
+                held = part.held_out_mask(how.held_out, seed)
                 for rows in blocks_of(len(part)):
-                    block = rows_of(part.positions, rows)
-                    active = relations_of(learning, learning.features.values(block))
-                    target = result_labels(part.label[rows], learning.game.score_bounds, most=1)
-                    found.append((active, learning.phases.of(block), target, part.weight[rows], held[rows]))
-                    task.advance(len(active))
-        if not any(len(active) for active, *_ in found):
+                    block, target = rows_of(part.positions, rows), part.label[rows]
+                    values, phase = learning.features.values(block), learning.phases.of(block)
+                    if is_logistic:
+                        target = result_labels(target, learning.game.score_bounds, most=1)
+                    others = beside.sums_of_values(values, phase)
+                    found.append(
+                        (active_rows(learning, patterns, values), phase, target, part.weight[rows], others, held[rows])
+                    )
+                    task.advance(len(phase))
+        if not any(len(phase) for _, phase, *_ in found):
             raise BadInputError("there are no positions to fit")
-        width, nothing = max(active.shape[1] for active, *_ in found), len(self.exchanged) - 1
-        self.active, self.phase, self.target, self.weight, held = (
-            np.concatenate(columns)
-            for columns in zip(
-                *(
-                    (np.pad(active, ((0, 0), (0, width - active.shape[1])), constant_values=nothing), *others)
-                    for active, *others in found
-                ),
-                strict=True,
-            )
+        some = max((active for active, *_ in found), key=lambda active: len(active.offsets))
+        width, nothing = len(some.offsets), some.nothing
+        all_rows = np.concatenate(
+            [
+                np.pad(active.rows, ((0, 0), (0, width - active.rows.shape[1])), constant_values=max(nothing, 0))
+                for active, *_ in found
+            ]
         )
+        self.active = some._replace(rows=all_rows)
+        columns = zip(*(others for _, *others in found), strict=True)
+        self.phase, self.target, self.weight, self.beside, held = map(np.concatenate, columns)
         self.fitted, self.held = np.flatnonzero(~held), np.flatnonzero(held)
+        self.is_logistic = is_logistic
+        # Units and what they are worth are of the order of 1, whatever labels are.
+        self.unit = 1.0 if is_logistic else float(np.sqrt(np.mean(np.square(self.target, dtype=np.float64)))) or 1.0
+        self.target, self.beside = self.target / np.float32(self.unit), self.beside / np.float32(self.unit)
 
 
 class _Layer:
@@ -142,16 +187,22 @@ class _Layer:
 
     def __init__(self, rows: _Rows, network: Network, bias: NDArray[np.float32], jobs: int) -> None:
         self._rows, self._jobs = rows, jobs
-        # The last row stands for no relation.
-        first = (np.pad(network.weights, ((0, 1), (0, 0))), network.bias, network.output, bias[:, None])
+        unit = np.float32(rows.unit)
+        # The last row stands for nothing.
+        first = np.pad(network.weights, ((0, 1), (0, 0))), network.bias, network.output / unit, bias[:, None] / unit
         self.arrays = tuple(np.array(array, np.float32) for array in first)
         self._means, self._squares = ([np.zeros_like(array) for array in self.arrays] for _ in range(2))
-        self._sums = [tuple(np.zeros_like(array) for array in self.arrays) for _ in range(_SHARDS)]
+        self._sums = [np.zeros((_SHARDS, *array.shape), np.float32) for array in self.arrays]
 
     @property
     def state(self) -> dict[str, NDArray[np.float32]]:
         """All of it by name."""
         return {f"{place}": array for place, array in enumerate((*self.arrays, *self._means, *self._squares))}
+
+    @property
+    def gradients(self) -> list[NDArray[np.float32]]:
+        """Those of the rows that :meth:`error` has seen since the last step."""
+        return [own.sum(axis=0) for own in self._sums]
 
     def error(self, chosen: NDArray[np.int64], *, learns: bool = False) -> float:
         """Weighted sum of the squared errors of some rows, whose gradients are kept for :meth:`step`."""
@@ -159,25 +210,85 @@ class _Layer:
 
         def shard(number: int) -> float:
             own = chosen[len(chosen) * number // _SHARDS : len(chosen) * (number + 1) // _SHARDS]
-            columns = rows.active, rows.phase, rows.target, rows.weight, rows.exchanged
-            return float(_add_gradients(own, *columns, self.arrays, self._sums[number], learns))
+            columns = rows.active, rows.phase, rows.target, rows.weight, rows.beside
+            sums = tuple(own[number] for own in self._sums)
+            return float(_add_gradients(own, *columns, self.arrays, rows.is_logistic, sums, learns))
 
         return sum(ordered_map(self._jobs, shard, range(_SHARDS)))
 
-    def step(self, rate: float, steps: int) -> None:
+    def step(self, rate: float, steps: int, largest: float, decay: float) -> None:
         """Move the weights against the gradients, for the ``steps``-th time."""
         grown = 1 - _KEPT_MEAN**steps, 1 - _KEPT_SQUARE**steps
         for place, array in enumerate(self.arrays):
-            gradient = np.sum([own[place] for own in self._sums], axis=0)
+            columns = array.reshape(-1), self._sums[place].reshape(_SHARDS, -1)
             means, squares = self._means[place].reshape(-1), self._squares[place].reshape(-1)
-            largest = np.float32(_LARGEST_WEIGHT if place == 0 else np.inf)
-            _step(array.reshape(-1), gradient.reshape(-1), means, squares, rate, grown, largest)
-            for own in self._sums:
-                own[place][...] = 0
+            # Of the weights alone: biases and outputs are few.
+            bounds = (largest, 1 - rate * decay) if place == 0 else (np.inf, 1.0)
+
+            def part(begin: int, given: Any = (*columns, means, squares), bounds: Any = bounds) -> None:
+                values, gradients, mean, square = given
+                end = min(begin + _STEP, len(values))
+                _step(values, gradients, mean, square, begin, end, rate, grown, tuple(map(np.float32, bounds)))
+
+            for _ in ordered_map(self._jobs, part, range(0, array.size, _STEP)):
+                pass
+
+
+def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: int) -> tuple[LinearEvaluation, int]:
+    """Make what a fit begins with; how many of its units are the prior's."""
+    if prior is not None:
+        if how.patterns is not None:
+            raise BadInputError("a prior is fitted with its own patterns")
+        if prior.link not in (IDENTITY, LOGISTIC):
+            raise BadInputError(f"no hidden layer stands beside terms under the link {prior.link.name}")
+        learning = prior.learning
+    network, patterns = None if prior is None else prior.network, None if prior is None else prior.patterns
+    has_views = learning.views is not None and how.patterns is None and (network is None or network.has_views)
+    if prior is None and not has_views:
+        name = how.patterns or next(iter(learning.pattern_sets), None)
+        if name in {None, "none"}:
+            raise BadInputError(f"{learning.game.title} has no views and no patterns that a layer could be over")
+        patterns = PatternSet.named(learning, name)
+    hidden = how.hidden or (_HIDDEN if has_views else _PATTERN_HIDDEN)
+    if has_views and prior is not None and (network is None or prior.terms):
+        raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units alone")
+    if network is not None and network.bias.size > hidden:
+        raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units")
+    phases, draw = len(learning.phases), np.random.default_rng(seed)
+    if has_views:
+        assert learning.views is not None
+        weights = draw.normal(0, 0.1, (len(learning.views.exchanged) - 1, hidden))
+        output: Any = draw.normal(0, 0.05, (phases, hidden))
+        # What is good for one side is at first as bad for the other.
+        output = np.concatenate([output, -output], axis=1)
+    else:
+        check_layered(patterns)
+        assert patterns is not None
+        weights = draw.normal(0, 0.3 / math.sqrt(len(patterns.instances)), (patterns.weight_count, hidden))
+        # The same in all phases at first; beside other terms little.
+        output = np.tile(draw.normal(0, 0.3 if prior is None else 0.05, (1, hidden)), (phases, 1))
+    bias, known = np.full(hidden, 0.4), 0
+    if network is not None:
+        # Further units are worth nothing at first.
+        known = network.bias.size
+        weights[:, :known], bias[:known] = network.weights, network.bias
+        spare = (0, 0), (0, 0), (0, hidden - known)
+        output = np.pad(network.output.reshape(phases, -1, known), spare).reshape(phases, -1)
+    layer = Network(weights, bias, output)
+    if prior is not None:
+        return evolve(prior, network=layer, coefficients=None), known
+    link = LOGISTIC if learning.game.greatest_score == 1 else IDENTITY
+    more: dict[str, Any] = {}
+    if not has_views and patterns is not None:
+        more = {"patterns": patterns, "pattern_weights": np.zeros((phases, patterns.weight_count), np.float32)}
+    return LinearEvaluation(learning, np.zeros(phases, np.float32), link, network=layer, **more), 0
 
 
 def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run) -> Fit:
-    """Fit a hidden layer to positions whose labels are results from -1 to 1, known or expected.
+    """Fit a hidden layer to positions, beside the terms of a prior if that has any.
+
+    Where games are only won or lost, labels are results from -1 to 1, known or expected, and the evaluation has the
+    logistic link; elsewhere they are scores, under the identity link.
 
     Parameters
     ----------
@@ -193,8 +304,7 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
     Raises
     ------
     BadInputError
-        Scores of the game are no results, it does not tell how its players see the board, there are no positions, or
-        the prior has another layer.
+        The game has no views and no patterns, there are no positions, or the prior has another layer.
     """
     told = {
         **run.provenance,
@@ -205,37 +315,27 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
     found = named.load_prior(how.prior, learning.game)
     prior = None if found is None else value_part(found)
     if prior is not None:
-        learning, told["prior"] = prior.learning, how.prior
-    if learning.game.greatest_score > 1:
-        raise BadInputError(f"hidden layers learn expected results; the labels of {learning.game.title} are scores")
-    if learning.views is None:
-        raise BadInputError(f"{learning.game.title} does not tell how its players see the board: no hidden layer")
-    work = run.work({"work": "fit", **told})
-    hidden, passes, seed = how.hidden, how.passes, run.seed
-    generator = np.random.default_rng(seed)
-    relations, phases = len(learning.views.exchanged) - 1, len(learning.phases)
-    weights, first = generator.normal(0, 0.1, (relations, hidden)), np.full(hidden, 0.4)
-    output: NDArray[Any] = generator.normal(0, 0.05, (phases, hidden))
-    bias = np.zeros(phases, np.float32)
-    known = 0
-    if prior is None and how.prior_share:
+        told["prior"] = how.prior
+    elif how.prior_share:
         raise BadInputError("there is no prior to have a share of the weights")
-    if prior is not None:
-        if prior.network is None or prior.network.bias.size > hidden or prior.terms:
-            raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units alone")
-        # Further units are worth nothing at first.
-        known = prior.network.bias.size
-        weights[:, :known], first[:known], bias = prior.network.weights, prior.network.bias, prior.bias
-        spare = (0, 0), (0, 0), (0, hidden - known)
-        output = np.pad(prior.network.output.reshape(phases, 2, known), spare).reshape(phases, 2 * hidden)
-    network = Network(weights, first, output)
-    rows = _Rows(parts_of(data), learning, how.held_out, how.undecided, seed, run.progress)
-    layer = _Layer(rows, network, bias, run.jobs)
+    if how.undecided and learning.game.greatest_score > 1:
+        raise BadInputError(f"undecided positions are drawn by results; the labels of {learning.game.title} are scores")
+    start, known = _start(how, learning, prior, run.seed)
+    first = start.network
+    assert first is not None
+    work = run.work({"work": "fit", **told})
+    seed, passes, hidden = run.seed, how.passes, first.bias.size
+    rows = _Rows(parts_of(data), start, how, seed, run.progress)
+    layer = _Layer(rows, first, start.bias, run.jobs)
     begun_with = [array.copy() for array in layer.arrays]
+    unit, largest = rows.unit, _LARGEST_SUM / start.layer_terms
+    decay = how.weight_decay
+    if decay is None:
+        decay = 0.0 if first.has_views else _PATTERN_DECAY
     fitted, held = (max(float(rows.weight[chosen].sum()), 1e-30) for chosen in (rows.fitted, rows.held))
     checkpoint = None
     if work is not None:
-        arrays = [rows.active, rows.phase, rows.target, rows.weight, rows.held, *layer.arrays]
+        arrays = [rows.active.rows, rows.phase, rows.target, rows.weight, rows.beside, rows.held, *layer.arrays]
         begun = arrays_digest(arrays, f"{how!r}, {seed=}")
         checkpoint = FileCheckpoint(work / "network.npz", begun)
     state = None if checkpoint is None else checkpoint.load()
@@ -246,7 +346,9 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
         for name, array in layer.state.items():
             array[...] = state[name]
     batches = -(-len(rows.fitted) // _BATCH)
-    whole, rate = passes * batches, _RATE if prior is None else _LATER_RATE
+    whole, rate = passes * batches, _RATE if known == 0 else _LATER_RATE
+    if not first.has_views:
+        rate *= _PATTERN_RATE if prior is None or known else 1.0
     with run.progress("passes", whole) as task:
         task.advance((len(curves[0]) - 1) * batches)
         for number in range(len(curves[0]) - 1, passes):
@@ -256,23 +358,25 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
                 error += layer.error(order[batch * _BATCH : (batch + 1) * _BATCH], learns=True)
                 done = number * batches + batch
                 falling = (1 + math.cos(math.pi * done / whole)) / 2
-                layer.step(rate * falling * min(1.0, (done + 1) / min(_WARM_UP, whole / 8)), done + 1)
+                layer.step(rate * falling * min(1.0, (done + 1) / min(_WARM_UP, whole / 8)), done + 1, largest, decay)
                 task.advance()
             curves[0].append(error / fitted)
             curves[1].append(layer.error(rows.held) / held)
-            task.note(f"root mean square error {curves[0][-1] ** 0.5:.4f}")
+            task.note(f"root mean square error {unit * curves[0][-1] ** 0.5:.4f}")
             if checkpoint is not None:
                 checkpoint.save(layer.state | {"training_errors": curves[0], "held_out_errors": curves[1]})
     if how.prior_share:
-        for array, began in zip(layer.arrays, begun_with, strict=True):
+        for place, (array, began) in enumerate(zip(layer.arrays, begun_with, strict=True)):
             # Further units lose of their output alone: what they began with is no knowledge.
-            own = slice(known if array.shape[-1] == hidden else None)
+            own = slice(known if place < 2 else None)
             array[..., own] += np.float32(how.prior_share) * (began - array)[..., own]
         curves[1][-1] = layer.error(rows.held) / held
-    fitted_weights, *others, offset = layer.arrays
-    network = Network(fitted_weights[:-1], *others)
-    evaluation = LinearEvaluation(learning, offset[:, 0], LOGISTIC, network=network, provenance=told)
-    held_errors = np.array(curves[1]) if len(rows.held) else np.full(len(curves[1]), np.nan)
+    weights, bias, output, offset = layer.arrays
+    network = Network(weights[:-1], bias, np.float32(unit) * output)
+    evaluation = evolve(start, bias=np.float32(unit) * offset[:, 0], network=network, provenance=told)
+    fitted_errors, held_errors = (unit**2 * np.array(curve) for curve in curves)
+    if not len(rows.held):
+        held_errors[:] = np.nan
     count = sum(array.size for array in layer.arrays) - hidden
-    result = FitResult(repr(how), False, LIMIT, np.array(curves[0]), held_errors, passes, count, fitted)
+    result = FitResult(repr(how), False, LIMIT, fitted_errors, held_errors, passes, count, fitted)
     return Fit(evaluation, (result.course(),))

@@ -14,10 +14,12 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.operations import Operations, bound
 from glem.core.evaluation.integers.accumulators import ROW_WORDS, aligned_rows, change_row, sum_entries
+from glem.core.evaluation.integers.layer_sums import NO_LAYER, LayerTables, build_layer, layer_steps
 from glem.core.evaluation.integers.pattern_sums import (
     BLOCK,
     build_pattern_tables,
@@ -89,6 +91,8 @@ class PatternTables(NamedTuple):
         int64: greatest absolute score.
     sparse
         Sparse patterns; the words of their halves stand behind those of the instances.
+    layer
+        The hidden layer over the patterns of squares.
     quadratic
         The form of a quadratic evaluation, whose terms stand where indices of small tables do.
     """
@@ -106,6 +110,7 @@ class PatternTables(NamedTuple):
     small: SmallTables
     limit: np.int64
     sparse: SparseTables
+    layer: LayerTables
     quadratic: QuadraticTables
 
 
@@ -175,6 +180,14 @@ def static_score(position: Position, data: PatternTables, accumulators: Any, ply
     return min(max(total, -data.limit), data.limit)
 
 
+def layer_static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
+    """Score of a hidden layer, and of other terms where there are any."""
+    phase, row = np.int64(phase_of(position)), np.int64(_WIDTH) * np.int64(ply)
+    total = data.bias[phase] if data.entries == np.int64(0) else static_score(position, data, accumulators, ply)
+    total += layer_steps(accumulators, row, data.instances, data.starts, data.layer, phase)
+    return min(max(total, -data.limit), data.limit)
+
+
 def quadratic_static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
     """Score of the terms of a quadratic evaluation."""
     row = np.int64(_WIDTH) * np.int64(ply)
@@ -216,6 +229,7 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         evaluation.configurations is not None
         or evaluation.link not in (IDENTITY, LOGISTIC)
         or not _covers(evaluation, patterns)
+        or (evaluation.network is not None and len(small))
         or len(index_words(small)[0]) > BLOCK
     ):
         return None
@@ -227,7 +241,12 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
         bias=played.bias.astype(np.int64), linear=linear.ravel(), small=build_pattern_tables(small, small_weights)
     )
     name = "patterns and linear features" if others else "patterns"
-    return _evaluator(evaluation, name, static_score, data, played.scale)
+    if evaluation.network is None:
+        return _evaluator(evaluation, name, static_score, data, played.scale)
+    if not folded.any() and not others:
+        data, name = data._replace(entries=np.int64(0)), "hidden layer"
+    data = data._replace(layer=build_layer(evaluation, played.scale))
+    return evolve(_evaluator(evaluation, name, layer_static_score, data, played.scale), keeps_scores=True)
 
 
 def incremental_quadratic_evaluator(evaluation: QuadraticEvaluation) -> Evaluator | None:
@@ -280,6 +299,7 @@ def _tables(
         linear=np.zeros(phases * _COUNTS, np.int64),
         small=build_pattern_tables(nothing, np.zeros((phases, 0), np.int16)),
         limit=np.int64(limit),
+        layer=NO_LAYER,
         quadratic=NO_QUADRATIC,
     )
 

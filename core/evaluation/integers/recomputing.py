@@ -18,6 +18,7 @@ from glem.core.compiling.kernels import compiled, inlined
 from glem.core.compiling.operations import Operations, bound
 from glem.core.errors import BadInputError
 from glem.core.evaluation.integers.configuration_sums import ActiveTables, build_active_tables, sum_of_active
+from glem.core.evaluation.integers.layer_sums import NO_LAYER, LayerTables, build_layer, layer_steps
 from glem.core.evaluation.integers.pattern_sums import (
     BLOCK,
     PatternTables,
@@ -113,6 +114,8 @@ class WeightTables(NamedTuple):
         int64 [K].
     active
         The configurations.
+    layer
+        The hidden layer; its instances are those of the patterns.
     quadratic
         The form of a quadratic evaluation; its terms stand in the words from ``index_start`` on, behind the indices.
     span, low, steps
@@ -130,6 +133,7 @@ class WeightTables(NamedTuple):
     linear_weights: NDArray[np.int16]
     bias: NDArray[np.int64]
     active: ActiveTables
+    layer: LayerTables
     quadratic: QuadraticTables
     span: np.float64
     low: np.float64
@@ -161,6 +165,9 @@ def _score_of_values(words: Any, row: np.int64, data: WeightTables, phase: np.in
     total: np.int64 = data.bias[phase]
     if data.patterns.instances > np.int64(0):
         total += sum_of_patterns(values, data.patterns, phase, words, row + data.index_start)
+    if data.layer.units > np.int64(0):
+        patterns = data.patterns
+        total += layer_steps(words, row + data.index_start, patterns.instances, patterns.starts, data.layer, phase)
     for place in range(data.linear_count):
         weight = np.int64(data.linear_weights[phase * data.linear_count + place])
         total += weight * np.int64(values[data.linear[place]])
@@ -220,8 +227,8 @@ def recomputing_evaluator(evaluation: LinearEvaluation, *, plain: bool = False) 
         ``partial(recomputing_evaluator, plain=True)``.
     """
     learning = evaluation.learning
-    if evaluation.network is not None:
-        raise BadInputError(f"no search of {learning.game.title} takes a hidden layer beside other terms")
+    if evaluation.network is not None and evaluation.network.has_views:
+        raise BadInputError(f"no search of {learning.game.title} takes a hidden layer over views beside other terms")
     data, features = _weight_tables(evaluation), learning.features
     return Evaluator(
         name="quadratic evaluation" if data.quadratic.terms else "linear evaluation",
@@ -243,13 +250,14 @@ def _weight_tables(evaluation: LinearEvaluation) -> WeightTables:
     features = evaluation.learning.features
     patterns = PatternSet(features, ()) if evaluation.patterns is None else evaluation.patterns
     no_weights, quadratic = np.zeros((len(evaluation.bias), 0), np.int16), NO_QUADRATIC
-    linear, bias = no_weights, np.zeros(len(evaluation.bias), np.int64)
+    linear, bias, layer = no_weights, np.zeros(len(evaluation.bias), np.int64), NO_LAYER
     if isinstance(evaluation, QuadraticEvaluation):
         steps, configurations = QUADRATIC_STEPS, no_weights
         quadratic, weights = build_quadratic_tables(evaluation)
     else:
         played = evaluation.in_play()
         steps, configurations = played.scale, played.configurations
+        layer = build_layer(evaluation, steps)
         weights, linear, bias = played.patterns, played.linear, played.bias.astype(np.int64)
     tables = build_pattern_tables(patterns, weights, apart=bool(quadratic.terms))
     index_start = -(-len(features) // BLOCK) * BLOCK
@@ -264,6 +272,7 @@ def _weight_tables(evaluation: LinearEvaluation) -> WeightTables:
         linear_weights=linear.ravel(),
         bias=bias,
         active=build_active_tables(evaluation.configurations, configurations, evaluation.most_specific),
+        layer=layer,
         quadratic=quadratic,
         span=np.float64(evaluation.link.span if is_sigmoid else 0.0),
         low=np.float64(evaluation.link.low if is_sigmoid else 0.0),

@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
 @define(frozen=True, slots=False)
 class Network(Fitter):
-    """Fit a hidden layer over what stands where to the expected results of POSITIONS (Parquet).
+    """Fit a hidden layer to POSITIONS (Parquet): over patterns, or over what stands where in both players' views.
+
+    With --prior, its own terms stay as they are, and the layer is fitted beside them.
 
     Parameters
     ----------
+    patterns
+        What the layer is over: a pattern set, or a file of ``name: a1 b1 ...`` lines. By default the prior's patterns;
+        else both views of the board, where the game has these, or its first set.
     hidden
-        Units of the hidden layer.
+        Units of the hidden layer; by default 32 over patterns, 128 over views.
     passes
         How often all positions are learned from.
     undecided
@@ -36,6 +41,8 @@ class Network(Fitter):
 
         A mean of both layers is better than either where the new positions do not tell all (Wortsman et al. 2022,
         "Robust fine-tuning of zero-shot models").
+    weight_decay
+        Share of a weight, times the rate, that it loses with every batch; by default 2 over patterns, 0 over views.
     held_out
         Hold out this share of the games, which tells how well the layer does on others.
     """
@@ -43,11 +50,13 @@ class Network(Fitter):
     name = "network"
     streams = True
 
-    hidden: int = setting(128, least=1, most=1 << 12)
+    patterns: Any = setting(None, metavar="NAME|FILE")
+    hidden: int | None = setting(None, least=1, most=1 << 12)
     passes: int = setting(12, least=1, was=("--iterations",))
     undecided: bool = setting(False)
     prior: str = setting("none", metavar="EVALUATION")
     prior_share: float = setting(0.0, least=0.0, most=1.0)
+    weight_decay: float | None = setting(None, least=0.0, most=1e6)
     held_out: float = setting(0.05, least=0.0, most=0.9, was=("--validation",), metavar="SHARE")
 
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
