@@ -250,10 +250,10 @@ def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: i
             raise BadInputError(f"{learning.game.title} has no views and no patterns that a layer could be over")
         patterns = PatternSet.named(learning, name)
     hidden = how.hidden or (_HIDDEN if has_views else _PATTERN_HIDDEN)
-    if has_views and prior is not None and (network is None or prior.terms):
-        raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units alone")
-    if network is not None and network.bias.size > hidden:
-        raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units")
+    is_larger = network is not None and network.bias.size > hidden
+    if is_larger or (has_views and prior is not None and (network is None or prior.terms)):
+        alone = " alone" if has_views else ""
+        raise BadInputError(f"the prior is no evaluation by a hidden layer of at most {hidden} units{alone}")
     phases, draw = len(learning.phases), np.random.default_rng(seed)
     if has_views:
         assert learning.views is not None

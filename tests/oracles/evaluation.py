@@ -5,18 +5,33 @@ from typing import Any
 from glem.core.evaluation.linear import LinearEvaluation
 
 
+def active_weights(evaluation: LinearEvaluation, values: Any) -> list[int]:
+    """Give the weight of each instance of the patterns."""
+    patterns, found = evaluation.patterns, []
+    for instance in () if patterns is None else patterns.instances:
+        entry = 0
+        for feature in instance.features:
+            kind = patterns.features[feature]
+            entry = entry * kind.cardinality + int(values[feature]) - kind.low
+        found.append(int(patterns.weight_starts[instance.pattern]) + patterns.weight_of(instance.pattern, entry))
+    return found
+
+
+def layer_value(evaluation: LinearEvaluation, values: Any, phase: int) -> float:
+    """Value of a hidden layer over patterns, unit by unit."""
+    network, total = evaluation.network, 0.0
+    rows = active_weights(evaluation, values)
+    for unit in range(len(network.bias)):
+        amount = float(network.bias[unit]) + sum(float(network.weights[row, unit]) for row in rows)
+        total += float(network.output[phase, unit]) * min(max(amount, 0.0), 1.0) ** 2
+    return total
+
+
 def evaluation_sum(evaluation: LinearEvaluation, values: Any, phase: int) -> float:
     """Sum of all active weights for the feature values of one position."""
     total = float(evaluation.bias[phase])
-    if evaluation.patterns is not None:
-        patterns = evaluation.patterns
-        for instance in patterns.instances:
-            entry = 0
-            for feature in instance.features:
-                kind = patterns.features[feature]
-                entry = entry * kind.cardinality + int(values[feature]) - kind.low
-            weight = patterns.weight_starts[instance.pattern] + patterns.weight_of(instance.pattern, entry)
-            total += float(evaluation.pattern_weights[phase, weight])
+    for weight in active_weights(evaluation, values):
+        total += float(evaluation.pattern_weights[phase, weight])
     for place, feature in enumerate(evaluation.linear):
         total += float(evaluation.linear_weights[phase, place]) * int(values[feature])
     if evaluation.configurations is not None:

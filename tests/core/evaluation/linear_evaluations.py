@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError
@@ -130,3 +131,17 @@ def random_network(learning: Learning, hidden: int, seed: int = 1) -> LinearEval
     )
     bias = generator.normal(0, 0.1, phases).astype(np.float32)
     return LinearEvaluation(learning, bias, link=LOGISTIC, network=network)
+
+
+def random_layer(evaluation: LinearEvaluation, hidden: int, seed: int = 1) -> LinearEvaluation:
+    """Give an evaluation a hidden layer of random weights over its patterns."""
+    assert evaluation.patterns is not None
+    generator, phases = np.random.default_rng(seed), len(evaluation.learning.phases)
+    layer = Network(
+        generator.normal(
+            0, 0.5 / len(evaluation.patterns.instances) ** 0.5, (evaluation.patterns.weight_count, hidden)
+        ),
+        generator.normal(0.4, 0.1, hidden),
+        generator.normal(0, 2, (phases, hidden)),
+    )
+    return evolve(evaluation, network=layer)

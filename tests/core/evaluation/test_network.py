@@ -14,12 +14,16 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.network import Network
-from glem.core.features.learning import Views, load_learning
+from glem.core.features.learning import Learning, Views, load_learning
+from glem.core.patterns.pattern import Pattern
+from glem.core.patterns.patterns import PatternSet
 from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
-from tests.core.evaluation.linear_evaluations import random_network
+from tests.core.evaluation.evaluator_scores import random_line
+from tests.core.evaluation.linear_evaluations import random_layer, random_network, random_weights
 from tests.oracles.chess_boards import random_game
+from tests.oracles.evaluation import evaluation_sum, layer_value
 
 
 def naive_value(evaluation: LinearEvaluation, board: chess.Board) -> float:
@@ -47,16 +51,38 @@ def test_values_are_those_of_both_views() -> None:
     assert {item.kind for item in explained.contributions} == {"bias", "network"}
 
 
-def test_with_half_of_the_outputs_the_other_side_to_move_sees_the_negative() -> None:
-    evaluation = evolve(random_network(CHESS, 3), bias=np.zeros(7, np.float32))
-    network = evaluation.network
-    assert network is not None
-    evaluation = evolve(evaluation, network=evolve(network, output=network.output[:, :3]))
-    board = chess.Board("r1bq1rk1/pp3ppp/2n2n2/3p4/3N4/2N5/PPP2PPP/R1BQ1RK1 w - - 0 1")
-    value = evaluation.sums(from_board(board))
-    board.turn = chess.BLACK
-    assert value != 0
-    assert evaluation.sums(from_board(board)) == pytest.approx(-value, abs=1e-5)
+@pytest.fixture(scope="module")
+def over_patterns(othello_learning: Learning) -> LinearEvaluation:
+    """A layer beside the terms of an evaluation, and these."""
+    names = dict(list(othello_learning.pattern_sets["logistello"].items())[:4])
+    patterns = PatternSet.from_names(othello_learning.features, {**names, "one": ("c3",)})
+    items = othello_learning.features.index("mobility"), othello_learning.features.index("parity")
+    generator = np.random.default_rng(3)
+    return random_layer(random_weights(othello_learning, generator, patterns=patterns, linear=items), 5)
+
+
+def test_values_over_patterns_are_sums_of_units(over_patterns: LinearEvaluation) -> None:
+    features, phase_of = over_patterns.learning.features, over_patterns.learning.phases.phase_of
+    positions, _ = random_line(over_patterns.learning.game, np.random.default_rng(5))
+    values, phases = [features.values_of(each) for each in positions], [int(phase_of(each)) for each in positions]
+    layer = [layer_value(over_patterns, *each) for each in zip(values, phases, strict=True)]
+    terms = [evaluation_sum(over_patterns, *each) for each in zip(values, phases, strict=True)]
+    assert np.std(layer) > 0.5
+    np.testing.assert_allclose(over_patterns.sums(positions), np.add(layer, terms), atol=1e-4)
+    explained = over_patterns.explain(positions[20])
+    assert explained.total == pytest.approx(layer[20] + terms[20], abs=1e-4)
+    assert {item.kind for item in explained.contributions} == {"bias", "pattern", "linear", "network"}
+
+
+def test_files_keep_a_layer_over_patterns_and_more_patterns_change_no_value(
+    over_patterns: LinearEvaluation, tmp_path: Path
+) -> None:
+    over_patterns.save(tmp_path / "layer.npz")
+    loaded = load_value(tmp_path / "layer.npz", over_patterns.learning.game)
+    assert compare_evaluations(over_patterns, loaded).differences == ()
+    positions, _ = random_line(over_patterns.learning.game, np.random.default_rng(6))
+    more = PatternSet.from_names(over_patterns.learning.features, {"further": ("a1", "b1", "c1")})
+    np.testing.assert_array_equal(loaded.with_patterns(more).sums(positions), over_patterns.sums(positions))
 
 
 def test_files_keep_the_layer(tmp_path: Path) -> None:
@@ -85,15 +111,35 @@ def test_layers_that_do_not_fit_are_refused() -> None:
     evaluation = random_network(CHESS, 3)
     network = evaluation.network
     assert network is not None
-    with pytest.raises(BadInputError, match=r"hidden output have shape \(7, 2\), expected finite numbers \(7, 6\)"):
-        evolve(evaluation, network=Network(network.weights, network.bias, network.output[:, :2]))
+    with pytest.raises(BadInputError, match=r"hidden output have shape \(6, 6\), expected finite numbers \(7, 6\)"):
+        evolve(evaluation, network=Network(network.weights, network.bias, network.output[:6]))
     with pytest.raises(BadInputError, match="hidden weights have shape"):
         evolve(evaluation, network=Network(network.weights * np.nan, network.bias, network.output))
     othello = load_learning("othello")
-    with pytest.raises(BadInputError, match="Othello does not tell how its players see the board: no hidden layer"):
-        LinearEvaluation(othello, np.zeros(len(othello.phases), np.float32), LOGISTIC, network=network)
-    with pytest.raises(BadInputError, match="no search of Chess takes a hidden layer beside other terms"):
+    nothing = np.zeros(len(othello.phases), np.float32)
+    with pytest.raises(BadInputError, match="Othello does not say how its players see the board: no layer over views"):
+        LinearEvaluation(othello, nothing, LOGISTIC, network=network)
+    with pytest.raises(BadInputError, match="a hidden layer is over patterns, and there are none"):
+        LinearEvaluation(othello, nothing, network=Network(network.weights, network.bias, np.zeros((13, 3))))
+    with pytest.raises(BadInputError, match="no search of Chess takes a hidden layer over views beside other terms"):
         evaluator_of(evolve(evaluation, linear=(0,), linear_weights=np.ones((7, 1), np.float32)))
+
+
+def test_a_layer_is_over_whole_tables_alone(over_patterns: LinearEvaluation) -> None:
+    network, patterns = over_patterns.network, over_patterns.patterns
+    assert network is not None
+    assert patterns is not None
+    with pytest.raises(BadInputError, match=r"hidden weights have shape \(3, 5\), expected finite numbers \(\d+, 5\)"):
+        evolve(over_patterns, network=evolve(network, weights=network.weights[:3]))
+    sparse = Pattern("wide", tuple(range(16)), (0, 5))
+    weights = np.zeros((len(over_patterns.bias), 3), np.float32)
+    with pytest.raises(BadInputError, match="over patterns with whole tables, and 'wide' is too large for one"):
+        evolve(
+            over_patterns,
+            patterns=PatternSet(patterns.features, (sparse,)),
+            pattern_weights=weights,
+            network=evolve(network, weights=np.zeros((3, 5))),
+        )
 
 
 def test_views_are_exchanges() -> None:

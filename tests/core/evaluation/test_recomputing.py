@@ -14,7 +14,7 @@ from glem.core.features.evaluators import Evaluator
 from glem.core.features.learning import Learning, learning_names, load_learning
 from glem.core.patterns.patterns import PatternSet
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line, tree_scores
-from tests.core.evaluation.linear_evaluations import linear_evaluation, random_evaluation, random_weights
+from tests.core.evaluation.linear_evaluations import linear_evaluation, random_evaluation, random_layer, random_weights
 from tests.core.game.plain_game import COMPILED, COMPILED_LEARNING
 
 
@@ -85,6 +85,19 @@ def test_any_evaluation_of_any_game_in_the_order_of_a_search(name: str, plain: b
         root = positions[int(generator.integers(max(1, len(positions) - 3)))]
         found, scores = tree_scores(evaluator, learning.game, root, generator, 3, plain=plain)
         np.testing.assert_array_equal(scores, clipped(chosen, evaluator, found))
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+@pytest.mark.parametrize("hidden", [8, 40])
+def test_a_layer_stands_beside_all_terms_of_any_game(hidden: int, plain: bool) -> None:
+    learning = load_learning("connect_four")
+    patterns = PatternSet.named(learning, "lines")
+    terms = random_weights(learning, np.random.default_rng(2), patterns=patterns, linear=(42, 43))
+    for chosen in (random_layer(terms, hidden), evolve(random_layer(terms, hidden), link=LOGISTIC)):
+        evaluator = recomputing_evaluator(chosen)
+        line = random_line(learning.game, np.random.default_rng(1))
+        expected = chosen.as_played().sums(line[0]) * evaluator.steps_per_unit
+        np.testing.assert_allclose(line_scores(evaluator, *line, plain=plain), expected, atol=1)
 
 
 def test_compiled_sums_travel_to_other_processes_without_addresses(evaluation: LinearEvaluation) -> None:

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation import network as layers_of
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.links import LOGISTIC, scaled_sigmoid
 from glem.core.evaluation.named import load_value
 from glem.core.evaluation.result_distribution import result_distribution
 from glem.core.evaluation.with_drawishness import ResultEvaluation, value_part
-from glem.core.features.learning import load_learning
+from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting import network as fits
 from glem.core.fitting.discriminants.by_phase import parts_of
 from glem.core.fitting.fitters.by_layer import Network
 from glem.core.fitting.fitters.fitter import Run
 from glem.core.fitting.likelihood import LikelihoodSettings, fit_likelihood, prior_of
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint
+from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT
@@ -32,7 +33,7 @@ from glem.games.chess import CHESS as GAME
 from glem.games.chess.boards import from_board
 from glem.plugins.chess import CHESS
 from tests.core.cli.terminal import Terminal
-from tests.core.evaluation.linear_evaluations import random_network
+from tests.core.evaluation.linear_evaluations import random_layer, random_network, random_weights
 from tests.core.labelling.labelling_examples import some_positions
 from tests.oracles.chess_boards import random_game
 from tests.oracles.grading import mean_log_likelihood
@@ -68,17 +69,42 @@ def fitted(
     return found.evaluation, found.course[0]
 
 
-def test_gradients_are_those_of_differences(positions: Positions) -> None:
-    some = evolve(positions, weight=np.linspace(0.5, 2, len(positions))).select(slice(0, 200))
-    start = random_network(CHESS, 3)
+@pytest.fixture(scope="module")
+def balanced(othello_learning: Learning) -> Positions:
+    """Positions of random games; labels say how far the own discs on four squares are from half: no sum knows."""
+    found = some_positions(othello_learning.game, 3000)
+    values = othello_learning.features.values(found.positions)
+    own = (values[:, [othello_learning.features.index(name) for name in CORNERS_OF_CENTRE]] == 1).sum(axis=1)
+    label = (6 * np.abs(own - 2) - 5).astype(np.float32)
+    return evolve(found, label=label, record=np.arange(len(found)) // 10, weight=np.ones(len(found), np.float32))
+
+
+CORNERS_OF_CENTRE = ("c3", "f3", "c6", "f6")
+SQUARE = {"square": ("c3",)}
+"""One pattern of one feature, of which there are four instances."""
+
+
+@pytest.mark.parametrize("kind", ["views", "patterns", "patterns beside terms"])
+def test_gradients_are_those_of_differences(positions: Positions, balanced: Positions, kind: str) -> None:
+    if kind == "views":
+        data, start = positions, random_network(CHESS, 3)
+    else:
+        data, learning = balanced, load_learning("othello")
+        patterns = PatternSet.from_names(learning.features, {**SQUARE, "diagonal": ("c3", "d4", "e5")})
+        terms = random_weights(learning, np.random.default_rng(1), patterns=patterns)
+        alone = evolve(terms, pattern_weights=0 * terms.pattern_weights)
+        start = random_layer(terms if kind == "patterns beside terms" else alone, 5)
+    some = evolve(data.select(slice(0, 200)), weight=np.linspace(0.5, 2, 200, dtype=np.float32))
     assert start.network is not None
-    rows = fits._Rows(parts_of(some), CHESS, 0.0, False, 0, SILENT)
+    rows = fits._Rows(parts_of(some), start, Network(held_out=0.0), 0, SILENT)
     layer = fits._Layer(rows, start.network, start.bias, 2)
     everything = np.arange(len(some))
-    layer.error(everything, learns=True)
-    gradients = [np.sum([own[place] for own in layer._sums], axis=0) for place in range(4)]
+    error = layer.error(everything, learns=True)
+    target = some.label if kind != "views" else (1 + some.label) / 2
+    expected = np.sum(some.weight * (start.predict(some) - target) ** 2)
+    assert rows.unit**2 * error == pytest.approx(expected, rel=1e-4)
     generator = np.random.default_rng(4)
-    for array, gradient in zip(layer.arrays, gradients, strict=True):
+    for array, gradient in zip(layer.arrays, layer.gradients, strict=True):
         strong = np.argsort(-np.abs(gradient), axis=None)[:50]
         for place in generator.choice(strong, min(6, array.size), replace=False):
             at, step, errors = np.unravel_index(place, array.shape), 1e-3, []
@@ -89,6 +115,51 @@ def test_gradients_are_those_of_differences(positions: Positions) -> None:
             array[at] = before
             # The error is the sum of squares; the gradients are half of its slopes.
             assert gradient[at] == pytest.approx((errors[0] - errors[1]) / (4 * step), rel=0.05, abs=0.02)
+
+
+def test_a_layer_over_patterns_learns_what_no_sum_does(balanced: Positions, tmp_path: Path) -> None:
+    held = balanced.held_out_mask(0.2, 0)
+    square = tmp_path / "square.txt"
+    square.write_text("square: c3\n")
+    found = {
+        jobs: fit(
+            balanced, "network", patterns=str(square), hidden=16, passes=400, weight_decay=0, held_out=0.2, jobs=jobs
+        )
+        for jobs in (1, 2)
+    }
+    layers = [network_of(each.evaluation).arrays for each in found.values()]
+    for one, other in zip(*layers, strict=True):
+        np.testing.assert_array_equal(one, other)
+    evaluation = found[1].evaluation
+    assert isinstance(evaluation, LinearEvaluation)
+    error = np.sqrt(np.mean((evaluation.predict(balanced) - balanced.label)[held] ** 2))
+    course = found[1].course[0] or {}
+    assert error == pytest.approx(course["validation"][-1], rel=1e-3)
+    linear = fit(balanced, patterns=str(square), linear=False, held_out=0.2).evaluation
+    assert isinstance(linear, LinearEvaluation)
+    assert error < 0.8 < 3 < np.sqrt(np.mean((linear.predict(balanced) - balanced.label)[held] ** 2))
+    # Compared with what the search plays.
+    np.testing.assert_allclose(evaluation.as_played().predict(balanced), evaluation.predict(balanced), atol=0.3)
+
+
+def test_the_terms_of_a_prior_stay_and_its_layer_goes_on(balanced: Positions, tmp_path: Path) -> None:
+    terms, layer = str(tmp_path / "terms.npz"), str(tmp_path / "layer.npz")
+    fit(balanced, patterns="logistello", output=terms)
+    before = LinearEvaluation.load(terms)
+    first = fit(balanced, "network", prior=terms, hidden=4, passes=3, output=layer)
+    after = LinearEvaluation.load(layer)
+    np.testing.assert_array_equal(after.pattern_weights, before.pattern_weights)
+    np.testing.assert_array_equal(after.linear_weights, before.linear_weights)
+    grown = fit(balanced, "network", prior=layer, hidden=6, passes=3)
+    ended, begun = ((each.course[0] or {})["validation"] for each in (first, grown))
+    assert begun[0] == pytest.approx(ended[-1], rel=1e-4)
+    with pytest.raises(BadInputError, match="the prior is no evaluation by a hidden layer of at most 3 units"):
+        fit(balanced, "network", prior=layer, hidden=3)
+    with pytest.raises(BadInputError, match="a prior is fitted with its own patterns"):
+        fit(balanced, "network", prior=layer, patterns="logistello")
+    evolve(before, link=scaled_sigmoid(64)).save(terms)
+    with pytest.raises(BadInputError, match="no hidden layer stands beside terms under the link sigmoid"):
+        fit(balanced, "network", prior=terms)
 
 
 def test_material_is_learned(positions: Positions) -> None:
@@ -115,7 +186,7 @@ def test_what_is_undecided_is_kept_and_what_is_decided_left_out(positions: Posit
     alone, _ = fitted(evolve(positions, label=label).select(~decided))
     np.testing.assert_array_equal(network_of(drawn).weights, network_of(alone).weights)
     half = evolve(positions, label=np.full(len(positions), 0.5, np.float32))
-    rows = fits._Rows(parts_of(half), CHESS, 0.0, True, 3, SILENT)
+    rows = fits._Rows(parts_of(half), random_network(CHESS, 2), Network(held_out=0.0, undecided=True), 3, SILENT)
     assert len(rows.fitted) / len(positions) == pytest.approx(0.75, abs=0.05)
 
 
@@ -149,7 +220,9 @@ def test_the_function_of_the_command_fits_saves_and_goes_on(positions: Positions
     assert [each.name for each in tmp_path.iterdir()] == ["layer.npz"]
     loaded = LinearEvaluation.load(path)
     assert loaded.link == LOGISTIC
-    assert loaded.provenance["fitter"].startswith("Network(hidden=8, passes=3, undecided=False, prior='none', ")
+    assert loaded.provenance["fitter"].startswith(
+        "Network(patterns=None, hidden=8, passes=3, undecided=False, prior='none', "
+    )
     before = np.mean((first.predict(positions) - (1 + positions.label) / 2)[~positions.held_out_mask(0.05, 0)] ** 2)
     for hidden in (8, 11):
         course = fit(positions, Network(hidden=hidden, passes=3, prior=str(path))).course[0]
@@ -196,9 +269,14 @@ def test_errors_are_those_of_whole_winning_chances(positions: Positions, tmp_pat
 
 
 def test_what_cannot_be_fitted_is_refused(positions: Positions) -> None:
-    with pytest.raises(BadInputError, match="learn expected results; the labels of Othello are scores"):
-        othello = load_learning("othello")
-        Network().fit(some_positions(othello.game, 5), othello, Run())
+    othello = load_learning("othello")
+    some = some_positions(othello.game, 5)
+    with pytest.raises(
+        BadInputError, match="undecided positions are drawn by results; the labels of Othello are score"
+    ):
+        Network(undecided=True).fit(some, othello, Run())
+    with pytest.raises(BadInputError, match="Othello has no views and no patterns that a layer could be over"):
+        Network(patterns="none").fit(some, othello, Run())
     with pytest.raises(BadInputError, match="there are no positions to fit"):
         fitted(positions.select(slice(0, 0)))
     with pytest.raises(BadInputError, match="hidden is 0, expected a whole number of at least 1 and at most 4,096"):

@@ -19,7 +19,7 @@ from glem.plugins.othello.features import FEATURES
 from glem.plugins.othello.incremental import incremental_evaluator
 from glem.plugins.othello.patterns import LOGISTELLO
 from tests.core.evaluation.evaluator_scores import integer_sums, line_scores, random_line
-from tests.core.evaluation.linear_evaluations import random_weights
+from tests.core.evaluation.linear_evaluations import random_layer, random_weights
 
 MOBILITY = ("mobility", "opponent_mobility", "potential_mobility", "opponent_potential_mobility")
 
@@ -116,6 +116,29 @@ def test_updates_equal_the_oracle(othello_learning: Learning, whole: LinearEvalu
     assert passes or plain
 
 
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
+@pytest.mark.parametrize("terms", [True, False], ids=["beside terms", "alone"])
+def test_updates_of_a_hidden_layer_equal_its_values(othello_learning: Learning, terms: bool, plain: bool) -> None:
+    names = ("corner_3x3", "edge_2x", "diagonal_5", "row_2", "row_3")
+    weights = random_evaluation(othello_learning, names, ("mobility",))
+    if not terms:
+        weights = evolve(
+            weights,
+            pattern_weights=0 * weights.pattern_weights,
+            linear=(),
+            linear_weights=weights.linear_weights[:, :0],
+        )
+    evaluation = random_layer(weights, 40)
+    evaluator = incremental_evaluator(evaluation)
+    assert evaluator is not None
+    assert evaluator.name == ("patterns and linear features" if terms else "hidden layer")
+    for seed in range(1 if plain else 6):
+        line = random_line(othello_learning.game, np.random.default_rng(seed))
+        expected = evaluation.as_played().sums(line[0]) * evaluator.steps_per_unit
+        found = line_scores(evaluator, *line, plain=plain)
+        np.testing.assert_allclose(found, np.clip(expected, -evaluator.limit, evaluator.limit), atol=1)
+
+
 def test_a_start_in_the_middle_gives_the_same_accumulator(whole: LinearEvaluation) -> None:
     """Full recomputation is the oracle of the updates: word by word, not only in the sum."""
     evaluator = incremental_evaluator(whole)
@@ -167,3 +190,6 @@ def test_evaluations_that_are_not_covered(othello_learning: Learning, whole: Lin
     patterns = PatternSet.from_names(othello_learning.features, {"mixed": ("mobility", "corners", "a1")})
     mixed = evolve(whole, patterns=patterns, pattern_weights=np.zeros((phases, patterns.weight_count), np.float32))
     assert incremental_evaluator(mixed) is None
+    small = random_evaluation(othello_learning, ("row_2", "regions"))
+    assert incremental_evaluator(small) is not None
+    assert incremental_evaluator(random_layer(small, 4)) is None
