@@ -24,7 +24,7 @@ from glem.core.compiling.kernels import kernel
 from glem.core.configurations.configurations import ConfigurationSet, RelationTable
 from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, result_labels
-from glem.core.evaluation.network import MOST_RELATIONS, NETWORK_ARRAYS, Network, active_rows
+from glem.core.evaluation.network import NETWORK_ARRAYS, Network, active_rows
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.features.features import AtomicFeatures, Relation
 from glem.core.features.learning import Learning, load_learning, with_phases
@@ -621,13 +621,16 @@ class LinearEvaluation:
         weights = self.in_play()
         tables: tuple[NDArray[Any], ...] = (weights.patterns, weights.configurations, weights.linear)
         played = self.with_weights(np.concatenate([*tables, weights.bias[:, None]], axis=1) / weights.scale)
-        return played if self.network is None else evolve(played, network=self.network.as_played(self.layer_terms))
+        return played if self.network is None else evolve(played, network=self.network.as_played(self.layer_bound))
 
     @property
-    def layer_terms(self) -> int:
-        """How many weights a hidden unit is the sum of at most."""
-        is_over_patterns = self.network is not None and not self.network.has_views
-        return len(self.patterns.instances) if self.patterns is not None and is_over_patterns else MOST_RELATIONS
+    def layer_bound(self) -> float | None:
+        """Greatest absolute sum that a unit of a layer over patterns can be; None for other evaluations."""
+        if self.network is None or self.patterns is None or self.network.has_views:
+            return None
+        largest = np.maximum.reduceat(np.abs(self.network.weights), self.patterns.weight_starts[:-1], axis=0)
+        counts = np.diff(self.patterns.group_starts)[:, None]
+        return float(((counts * largest).sum(axis=0) + np.abs(self.network.bias)).max())
 
     def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Header and arrays of which :meth:`from_parts` makes the evaluation again."""

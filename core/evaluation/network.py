@@ -38,6 +38,9 @@ SUMS = 32
 _LARGEST_UNIT = 32767
 MOST_RELATIONS = 64
 """Relations of a view at most that hold in one position."""
+_FINEST = 5
+MOST_INSTANCES = 128
+"""Of patterns that a layer is over."""
 _MOST_HALVINGS = 8
 """An integer output stands for 2^8 at most."""
 
@@ -120,7 +123,9 @@ class NetworkInPlay(NamedTuple):
     Parameters
     ----------
     weights, bias
-        int16 [R, H] and [H], of which :data:`ONE_UNIT` make 1.
+        int16 [R, H] and [H], of which :data:`ONE_UNIT` times 2^fine make 1.
+    fine
+        0 over views; over patterns as large as the sums allow, since a unit adds up many small weights.
     output
         int16 [K, 2H].
     scale
@@ -131,6 +136,7 @@ class NetworkInPlay(NamedTuple):
     bias: NDArray[np.int16]
     output: NDArray[np.int16]
     scale: float
+    fine: int = 0
 
 
 def _floats(array: Any) -> NDArray[np.float32]:
@@ -188,33 +194,38 @@ class Network:
             if array.shape != shape or not np.isfinite(array).all():
                 raise BadInputError(f"hidden {name} have shape {array.shape}, expected finite numbers {shape}")
 
-    def in_play(self, terms: int = MOST_RELATIONS) -> NetworkInPlay:
+    def in_play(self, bound: float | None = None) -> NetworkInPlay:
         """Round the weights to integers: squares of units times outputs add up to less than 2^31 in each of the sums.
 
         Parameters
         ----------
-        terms
-            How many weights a unit is the sum of at most.
+        bound
+            The greatest absolute sum that a unit can be, over patterns.
 
         Raises
         ------
         BadInputError
             A unit might leave 16 bits, or an output be too large for the sums.
         """
-        units = [np.rint(ONE_UNIT * array) for array in (self.weights, self.bias)]
-        largest = float(np.abs(self.output).max(initial=0)) or 1.0
         most = min(_LARGEST_OUTPUT, _LARGEST_SUM // (ONE_UNIT**2 * -(-self.output.shape[1] // SUMS)))
-        scale = 2.0 ** math.floor(math.log2(most / largest))
-        greatest = max(np.abs(array).max(initial=0) for array in units)
-        if scale < 2.0**-_MOST_HALVINGS or greatest * terms > _LARGEST_UNIT:
+        scale = 2.0 ** math.floor(math.log2(most / (float(np.abs(self.output).max(initial=0)) or 1.0)))
+        if bound is None:
+            bound = MOST_RELATIONS * float(max(np.abs(array).max(initial=0) for array in (self.weights, self.bias)))
+        # Half a step of each rounded weight may come on top.
+        fine = 0 if self.has_views else _FINEST
+        while fine and (ONE_UNIT << fine) * bound > _LARGEST_UNIT - MOST_INSTANCES:
+            fine -= 1
+        if scale < 2.0**-_MOST_HALVINGS or ONE_UNIT * bound > _LARGEST_UNIT - MOST_INSTANCES:
             raise BadInputError("weights of the hidden layer are too large for the integers of a search")
+        units = [np.rint((ONE_UNIT << fine) * array) for array in (self.weights, self.bias)]
         output = np.rint(scale * self.output).astype(np.int16)
-        return NetworkInPlay(units[0].astype(np.int16), units[1].astype(np.int16), output, scale)
+        return NetworkInPlay(units[0].astype(np.int16), units[1].astype(np.int16), output, scale, fine)
 
-    def as_played(self, terms: int = MOST_RELATIONS) -> Self:
+    def as_played(self, bound: float | None = None) -> Self:
         """Return the network whose weights are those of :meth:`in_play`."""
-        played = self.in_play(terms)
-        return type(self)(played.weights / ONE_UNIT, played.bias / ONE_UNIT, played.output / played.scale)
+        played = self.in_play(bound)
+        unit = ONE_UNIT << played.fine
+        return type(self)(played.weights / unit, played.bias / unit, played.output / played.scale)
 
     def values(self, active: Active, phase: NDArray[Any]) -> NDArray[np.float32]:
         """Value of N positions, before the link: float32 [N]."""
@@ -233,6 +244,10 @@ def check_layered(patterns: PatternSet | None) -> None:
     """Raise :class:`BadInputError` for patterns that no layer is over: none, or sparse ones."""
     if patterns is None or not len(patterns):
         raise BadInputError("a hidden layer is over patterns, and there are none")
+    if len(patterns.instances) > MOST_INSTANCES:
+        raise BadInputError(
+            f"a hidden layer is over at most {MOST_INSTANCES} instances of patterns, got {len(patterns.instances)}"
+        )
     if patterns.hash_tables:
         name = patterns.patterns[min(patterns.hash_tables)].name
         raise BadInputError(f"a hidden layer is over patterns with whole tables, and {name!r} is too large for one")

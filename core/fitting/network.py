@@ -20,7 +20,7 @@ from glem.core.errors import BadInputError
 from glem.core.evaluation import named
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, result_labels
-from glem.core.evaluation.network import Network, active_rows, check_layered, write_view, write_worth
+from glem.core.evaluation.network import MOST_RELATIONS, Network, active_rows, check_layered, write_view, write_worth
 from glem.core.evaluation.result_distribution import blocks_of
 from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning
@@ -328,7 +328,8 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
     rows = _Rows(parts_of(data), start, how, seed, run.progress)
     layer = _Layer(rows, first, start.bias, run.jobs)
     begun_with = [array.copy() for array in layer.arrays]
-    unit, largest = rows.unit, _LARGEST_SUM / start.layer_terms
+    terms = MOST_RELATIONS if first.has_views or start.patterns is None else len(start.patterns.instances)
+    unit, largest = rows.unit, _LARGEST_SUM / terms
     decay = how.weight_decay
     if decay is None:
         decay = 0.0 if first.has_views else _PATTERN_DECAY

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.borrowed import item_pointer
 from glem.core.compiling.forwarding import compiled_as
 from glem.core.compiling.kernels import inlined, llvm_call
+from glem.core.configurations.matching.lanes import splat
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.network import ONE_UNIT, SUMS
 
@@ -25,7 +26,8 @@ _INDEX_VALUES = 1 << 16
 _WORD = ir.IntType(64)
 _UNIT = ir.IntType(16)
 _UNITS = ir.VectorType(_UNIT, LANES)
-_WIDE = ir.VectorType(ir.IntType(32), LANES)
+_PRODUCT = ir.IntType(32)
+_WIDE = ir.VectorType(_PRODUCT, LANES)
 _UNIT_BYTES = 2
 
 
@@ -43,11 +45,14 @@ class LayerTables(NamedTuple):
         int16 [H]: units where nothing is.
     output
         int16 [K * H].
+    fine
+        int64: :data:`.ONE_UNIT` times 2^fine make a unit of 1.
     scale
         float64: steps of a product of squared units and output.
     """
 
     units: np.int64
+    fine: np.int64
     rows: NDArray[np.int16]
     start: NDArray[np.int16]
     output: NDArray[np.int16]
@@ -55,7 +60,7 @@ class LayerTables(NamedTuple):
 
 
 NO_LAYER = LayerTables(
-    np.int64(0), np.zeros(1, np.int16), np.zeros(1, np.int16), np.zeros(1, np.int16), np.float64(0.0)
+    np.int64(0), np.int64(0), np.zeros(1, np.int16), np.zeros(1, np.int16), np.zeros(1, np.int16), np.float64(0.0)
 )
 
 
@@ -69,8 +74,9 @@ def unit_sums(
     start: Any,
     output: Any,
     at: np.int64,
+    fine: np.int64,
 ) -> np.int64:
-    """Sum of the products of squared units and their outputs.
+    """Sum of the products of squared units, of which :data:`.ONE_UNIT` squared make 1, and their outputs.
 
     Parameters
     ----------
@@ -84,13 +90,15 @@ def unit_sums(
         int16 [size].
     output, at
         int16 array; the outputs are the ``size`` ones from ``at`` (int64) on.
+    fine
+        int64: see :class:`LayerTables`.
     """
     units = start[:size].astype(np.int64)
     for place in range(count):
         row = int(size) * (int(starts[place]) + int(words[first + place]))
         units = units + rows[row : row + size]
-    units = units.clip(0, ONE_UNIT)
-    return np.int64(units * units @ np.asarray(output[at : at + size], np.int64))
+    units = units.clip(0, ONE_UNIT << int(fine))
+    return np.int64((units * units >> 2 * int(fine)) @ np.asarray(output[at : at + size], np.int64))
 
 
 @intrinsic
@@ -105,10 +113,17 @@ def _unit_sums(
     start: Any,
     output: Any,
     _at: Any,
+    _fine: Any,
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words_type, _, _, starts_type, rows_type, _, start_type, output_type, _ = signature.args
-        words, first, count, starts, rows, size, start, output, at = arguments
+        words_type, _, _, starts_type, rows_type, _, start_type, output_type, *_ = signature.args
+        words, first, count, starts, rows, size, start, output, at, fine = arguments
+        fine = builder.trunc(fine, _PRODUCT)
+        least, most = (
+            ir.Constant(_WIDE, None),
+            splat(builder, _WIDE, builder.shl(ir.Constant(_PRODUCT, ONE_UNIT), fine)),
+        )
+        twice = splat(builder, _WIDE, builder.add(fine, fine))
         zero, lanes = ir.Constant(_WORD, 0), ir.Constant(_WORD, LANES)
         indices = item_pointer(context, builder, words_type, words, first)
         tables = item_pointer(context, builder, starts_type, starts, zero)
@@ -126,18 +141,18 @@ def _unit_sums(
                 table = builder.sext(builder.load(builder.gep(tables, [loop.index])), _WORD)
                 row = builder.add(builder.mul(builder.add(table, index), size), block)
                 builder.store(builder.add(builder.load(units), load(rows_type, rows, row)), units)
-            least, most = (ir.Constant(_UNITS, [bound] * LANES) for bound in (0, ONE_UNIT))
-            found = builder.load(units)
+            found = builder.sext(builder.load(units), _WIDE)
             found = builder.select(builder.icmp_signed("<", found, least), least, found)
             found = builder.select(builder.icmp_signed(">", found, most), most, found)
+            found = builder.ashr(builder.mul(found, found), twice)
             by = load(output_type, output, builder.add(at, block))
-            product = builder.mul(builder.zext(builder.mul(found, found), _WIDE), builder.sext(by, _WIDE))
+            product = builder.mul(found, builder.sext(by, _WIDE))
             builder.store(builder.add(builder.load(total), product), total)
         whole = builder.sext(builder.load(total), ir.VectorType(_WORD, LANES))
         return llvm_call(builder, f"llvm.vector.reduce.add.v{LANES}i64", _WORD, whole)
 
     integer = types.int64
-    return integer(words, integer, integer, starts, rows, integer, start, output, integer), generate
+    return integer(words, integer, integer, starts, rows, integer, start, output, integer, integer), generate
 
 
 compiled_as(_unit_sums)(unit_sums)
@@ -149,7 +164,7 @@ def layer_steps(
 ) -> np.int64:
     """Give the value of a layer in steps; for the first arguments see :func:`unit_sums`."""
     at = phase * layer.units
-    total = unit_sums(words, first, count, starts, layer.rows, layer.units, layer.start, layer.output, at)
+    total = unit_sums(words, first, count, starts, layer.rows, layer.units, layer.start, layer.output, at, layer.fine)
     return np.int64(np.rint(np.float64(total) * layer.scale))
 
 
@@ -169,7 +184,7 @@ def build_layer(evaluation: LinearEvaluation, steps: float) -> LayerTables:
     network, patterns = evaluation.network, evaluation.patterns
     if network is None or patterns is None:
         return NO_LAYER
-    played = network.in_play(evaluation.layer_terms)
+    played = network.in_play(evaluation.layer_bound)
     # Further units of weight 0, so that vectors are full.
     hidden, spare = network.bias.size, (0, -network.bias.size % LANES)
     entries = int(patterns.table_sizes.sum()) + 1
@@ -180,6 +195,7 @@ def build_layer(evaluation: LinearEvaluation, steps: float) -> LayerTables:
         first += size
     return LayerTables(
         units=np.int64(hidden + spare[1]),
+        fine=np.int64(played.fine),
         rows=rows.ravel(),
         start=np.pad(played.bias, spare),
         output=np.pad(played.output, ((0, 0), spare)).ravel(),
