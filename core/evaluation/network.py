@@ -39,7 +39,7 @@ _LARGEST_UNIT = 32767
 MOST_RELATIONS = 64
 """Relations of a view at most that hold in one position."""
 _FINEST = 5
-MOST_INSTANCES = 128
+_MOST_INSTANCES = 128
 """Of patterns that a layer is over."""
 _MOST_HALVINGS = 8
 """An integer output stands for 2^8 at most."""
@@ -213,9 +213,9 @@ class Network:
             bound = MOST_RELATIONS * float(max(np.abs(array).max(initial=0) for array in (self.weights, self.bias)))
         # Half a step of each rounded weight may come on top.
         fine = 0 if self.has_views else _FINEST
-        while fine and (ONE_UNIT << fine) * bound > _LARGEST_UNIT - MOST_INSTANCES:
+        while fine and (ONE_UNIT << fine) * bound > _LARGEST_UNIT - _MOST_INSTANCES:
             fine -= 1
-        if scale < 2.0**-_MOST_HALVINGS or ONE_UNIT * bound > _LARGEST_UNIT - MOST_INSTANCES:
+        if scale < 2.0**-_MOST_HALVINGS or ONE_UNIT * bound > _LARGEST_UNIT - _MOST_INSTANCES:
             raise BadInputError("weights of the hidden layer are too large for the integers of a search")
         units = [np.rint((ONE_UNIT << fine) * array) for array in (self.weights, self.bias)]
         output = np.rint(scale * self.output).astype(np.int16)
@@ -241,16 +241,21 @@ class Network:
 
 
 def check_layered(patterns: PatternSet | None) -> None:
-    """Raise :class:`BadInputError` for patterns that no layer is over: none, or sparse ones."""
+    """Raise :class:`BadInputError` for patterns that no layer is over: none, too many, or sparse ones."""
     if patterns is None or not len(patterns):
         raise BadInputError("a hidden layer is over patterns, and there are none")
-    if len(patterns.instances) > MOST_INSTANCES:
-        raise BadInputError(
-            f"a hidden layer is over at most {MOST_INSTANCES} instances of patterns, got {len(patterns.instances)}"
-        )
     if patterns.hash_tables:
         name = patterns.patterns[min(patterns.hash_tables)].name
         raise BadInputError(f"a hidden layer is over patterns with whole tables, and {name!r} is too large for one")
+    if not can_be_layered(patterns):
+        raise BadInputError(
+            f"a hidden layer is over at most {_MOST_INSTANCES} instances of patterns, got {len(patterns.instances)}"
+        )
+
+
+def can_be_layered(patterns: PatternSet) -> bool:
+    """Whether a hidden layer can be over some patterns."""
+    return bool(len(patterns)) and not patterns.hash_tables and len(patterns.instances) <= _MOST_INSTANCES
 
 
 def active_rows(learning: Learning, patterns: PatternSet | None, values: NDArray[np.int16]) -> Active:

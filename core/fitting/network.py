@@ -33,7 +33,8 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import Progress
 from glem.core.tasks.threads import ordered_map
 
-_BATCH = 8192
+_BATCH, _LEAST_BATCH, _LEAST_BATCHES = 8192, 256, 128
+"""Positions of a batch: the most; fewer down to the least, so that a pass has at least so many batches."""
 _SHARDS = 4
 _STEP = 1 << 18
 """Weights that a thread moves at a time."""
@@ -245,10 +246,12 @@ def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: i
     network, patterns = None if prior is None else prior.network, None if prior is None else prior.patterns
     has_views = learning.views is not None and how.patterns is None and (network is None or network.has_views)
     if prior is None and not has_views:
-        name = how.patterns or next(iter(learning.pattern_sets), None)
-        if name in {None, "none"}:
-            raise BadInputError(f"{learning.game.title} has no views and no patterns that a layer could be over")
-        patterns = PatternSet.named(learning, name)
+        patterns = how.patterns
+        if not isinstance(patterns, PatternSet):
+            name = patterns or next(iter(learning.pattern_sets), None)
+            if name is None or name == "none":
+                raise BadInputError(f"{learning.game.title} has no views and no patterns that a layer could be over")
+            patterns = PatternSet.named(learning, name)
     hidden = how.hidden or (_HIDDEN if has_views else _PATTERN_HIDDEN)
     is_larger = network is not None and network.bias.size > hidden
     if is_larger or (has_views and prior is not None and (network is None or prior.terms)):
@@ -346,7 +349,8 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
         curves = [list(state.pop(name)) for name in ("training_errors", "held_out_errors")]
         for name, array in layer.state.items():
             array[...] = state[name]
-    batches = -(-len(rows.fitted) // _BATCH)
+    size = min(max(len(rows.fitted) // _LEAST_BATCHES, _LEAST_BATCH), _BATCH)
+    batches = -(-len(rows.fitted) // size)
     whole, rate = passes * batches, _RATE if known == 0 else _LATER_RATE
     if not first.has_views:
         rate *= _PATTERN_RATE if prior is None or known else 1.0
@@ -356,7 +360,7 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
             order = np.random.default_rng((seed, number)).permutation(rows.fitted)
             error = 0.0
             for batch in range(batches):
-                error += layer.error(order[batch * _BATCH : (batch + 1) * _BATCH], learns=True)
+                error += layer.error(order[batch * size : (batch + 1) * size], learns=True)
                 done = number * batches + batch
                 falling = (1 + math.cos(math.pi * done / whole)) / 2
                 layer.step(rate * falling * min(1.0, (done + 1) / min(_WARM_UP, whole / 8)), done + 1, largest, decay)

@@ -26,13 +26,17 @@ from numpy.typing import NDArray
 from glem.core.discovery.pattern_design import design_pattern_set
 from glem.core.errors import ABOVE_0, BadInputError, check_arguments, reading
 from glem.core.evaluation.linear import LinearEvaluation
-from glem.core.evaluation.links import IDENTITY, scaled_sigmoid
+from glem.core.evaluation.links import IDENTITY, LOGISTIC, scaled_sigmoid
 from glem.core.evaluation.named import NO_EVALUATION, load_value
+from glem.core.evaluation.network import can_be_layered
+from glem.core.evaluation.with_drawishness import value_part
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
 from glem.core.files.digests import arrays_digest
 from glem.core.files.json_values import instance_of, read_json, real_of, shortened, whole_of
-from glem.core.fitting.least_squares import FitSettings, Terms, Training, train
+from glem.core.fitting.fitters.by_layer import Network
+from glem.core.fitting.fitters.fitter import Run
+from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.game.records import GameRecords
 from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.first_games import play_games
@@ -342,7 +346,23 @@ class _Training:
         searched = self._is_searched(number)
         labels_by = "search by the best generations before" if searched else "propagated results of games"
         phase = self.learning.phases.of(unseen.positions)
-        found: tuple[str, Training, NDArray[np.float64]] | None = None
+        made = {
+            "command": "train",
+            "generation": str(number),
+            "labels": labels_by,
+            "positions": f"{labels:,}",
+            "settings": json.dumps(attrs.asdict(self.settings)),
+        }
+        found: list[tuple[float, str, LinearEvaluation, tuple[int, ...], NDArray[np.float64]]] = []
+
+        def judge(patterns: str, evaluation: LinearEvaluation, linear: tuple[int, ...] = ()) -> None:
+            values = evaluation.predict(unseen.positions, jobs=self.jobs)
+            if evaluation.link == LOGISTIC:
+                values = 2 * values - 1
+            judged = Judged(values, unseen.label)
+            errors = measured(RootMeanSquareError(), judged, group=phase, groups=len(self.learning.phases)).value[0]
+            found.append((float(errors[-1]), patterns, evaluation, linear, errors))
+
         for patterns, terms, prior in self._terms(number, pool.select(~drawn), settings):
             training = train(
                 pool,
@@ -351,27 +371,23 @@ class _Training:
                 settings,
                 held_out=drawn,
                 prior=prior,
-                provenance={
-                    "command": "train",
-                    "generation": str(number),
-                    "labels": labels_by,
-                    "positions": f"{labels:,}",
-                    "patterns": patterns,
-                    "settings": json.dumps(attrs.asdict(self.settings)),
-                },
+                provenance=made | {"patterns": patterns},
                 jobs=self.jobs,
                 progress=self.progress,
             )
-            judged = Judged(training.evaluation.predict(unseen.positions, jobs=self.jobs), unseen.label)
-            numbers = measured(RootMeanSquareError(), judged, group=phase, groups=len(self.learning.phases))
-            # Both are judged by the same positions; a match judges the better one.
-            if found is None or numbers.value[0, -1] < found[2][-1]:
-                found = patterns, training, numbers.value[0]
-        assert found is not None
-        patterns, training, errors = found
-        training.evaluation.save(self._file("generation", number, ".npz"))
-        names = tuple(self.learning.phases.names[each] for each in training.linear_phases)
-        return training.evaluation, labels, tuple(map(float, errors)), names, patterns
+            judge(patterns, training.evaluation, training.linear_phases)
+        # All are judged by the same positions; a match judges the best of them.
+        best = min(found, key=lambda each: each[0])
+        layered = best[2].patterns
+        if searched and layered is not None and can_be_layered(layered):
+            how = Network(patterns=layered, held_out=_HELD_OUT)
+            run = Run(seed=self.settings.seed, jobs=self.jobs, progress=self.progress, provenance=made)
+            judge(f"{best[1]}, hidden layer", value_part(how.fit(pool, self.learning, run).evaluation))
+            best = min(found, key=lambda each: each[0])
+        _, patterns, evaluation, linear, errors = best
+        evaluation.save(self._file("generation", number, ".npz"))
+        names = tuple(self.learning.phases.names[each] for each in linear)
+        return evaluation, labels, tuple(map(float, errors)), names, patterns
 
     def _terms(
         self, number: int, pool: Positions, settings: FitSettings
@@ -384,7 +400,10 @@ class _Training:
         name = next(iter(learning.pattern_sets), None)
         given = None if name is None else PatternSet.named(learning, name)
         prior = load_value(self.best, pool.game) if self._is_searched(number) and self.best != NO_EVALUATION else None
-        if prior is not None:
+        if prior is not None and prior.network is not None:
+            # What a layer is over has weights of its own, too.
+            yield "of the best", Terms(prior.patterns, linear=learning.linear), None
+        elif prior is not None:
             yield "of the best", Terms.of(prior), prior
         else:
             yield "none" if given is None else "given", Terms(given, linear=learning.linear), None
