@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from glem.core.tournament.sprt import Sprt
     from glem.core.tournament.tournament import TournamentResult
 
+_SOURCES = 8
+"""That an evaluation names of its positions at most."""
 _SECONDS = 5.0
 _PART = 1 << 18
 """Positions that are evaluated at a time."""
@@ -223,7 +225,9 @@ def fit(
         if not len(source):
             raise BadInputError("there are no positions to fit")
         owner = source.game
-        told = {"positions": f"{len(source):,} from {', '.join(source.sources)}"[:2000], "labels": source.label_kind}
+        more = len(source.sources) - _SOURCES
+        named_sources = ", ".join(source.sources[:_SOURCES]) + (f" and {more:,} more" if more > 0 else "")
+        told = {"positions": f"{len(source):,} from {named_sources}", "labels": source.label_kind}
         files = {FITTED_FILES: fitted_files_text(given)} if are_files else {}
         if are_files and not chosen.streams:
             source = source.read()

@@ -357,7 +357,10 @@ class LinearEvaluation:
         return self.strongest_weights(repr(self)).html()
 
     def strongest_weights(self, caption: str) -> Table:
-        """List the items of greatest weight: of each pattern one, and single others."""
+        """List the items of greatest weight: of each pattern one, and single others.
+
+        A row of a hidden layer counts as what it adds where nothing is, to first order.
+        """
         features, names, configurations = self.learning.features, self.learning.phases.names, self.configurations
         found: list[tuple[float, int, str]] = []
 
@@ -369,13 +372,16 @@ class LinearEvaluation:
 
         if self.patterns is not None:
             patterns, starts = self.patterns, self.patterns.weight_starts.tolist()
+            weights = self.pattern_weights
+            if self.network is not None and not self.network.has_views:
+                weights = weights + self.network.first_slopes
             for start, end in pairwise(starts):
 
                 def described(place: int, start: int = start) -> str:
                     name, relations = patterns.describe(start + place)
                     return f"{name}: {' '.join(map(features.describe, relations))}"
 
-                add(self.pattern_weights[:, start:end], described)
+                add(weights[:, start:end], described)
         if configurations is not None:
             add(self.configuration_weights, lambda place: configurations.describe(place, features), _SHOWN)
         add(self.linear_weights, lambda place: features[self.linear[place]].name, _SHOWN)
@@ -505,22 +511,29 @@ class LinearEvaluation:
         return self.explain(position).value
 
     def explain(self, position: Any) -> Explanation:
-        """List what is active in one position and how much each item adds."""
+        """List what is active in one position and how much each item adds.
+
+        Of a hidden layer over patterns, each pattern has its share (:meth:`.Network.shares`).
+        """
         features = self.learning.features
         values = features.values_of(position)
         phase = int(self.learning.phases.phase_of(position))
         found = [Contribution("bias", f"phase {self.learning.phases.names[phase]}", (), float(self.bias[phase]))]
         if self.patterns is not None:
-            weights, nulls = self.pattern_weights[phase], self.patterns.null_weights
-            indices = self.patterns.indices(values[None, :])[:, 0]
-            for instance, index, offset in zip(
-                self.patterns.instances, indices, self.patterns.column_offsets, strict=True
+            active = self.patterns.indices(values[None, :])[:, 0] + self.patterns.column_offsets
+            amounts = self.pattern_weights[phase, active].astype(np.float64)
+            if self.network is not None and not self.network.has_views:
+                start, shares = self.network.shares(active, phase)
+                amounts = amounts + shares
+                found.append(Contribution("network", self._layer_name, (), start))
+            for instance, weight, amount in zip(
+                self.patterns.instances, active.tolist(), amounts.tolist(), strict=True
             ):
-                if offset + index in nulls:
+                if weight in self.patterns.null_weights:
                     continue
                 relations = tuple(Relation(feature, int(values[feature])) for feature in instance.features)
                 name = self.patterns.patterns[instance.pattern].name
-                found.append(Contribution("pattern", name, relations, float(weights[offset + int(index)])))
+                found.append(Contribution("pattern", name, relations, amount))
         for place, feature in enumerate(self.linear):
             amount = float(self.linear_weights[phase, place]) * int(values[feature])
             found.append(Contribution("linear", f"{features[feature].name}={values[feature]}", (), amount))
@@ -531,14 +544,16 @@ class LinearEvaluation:
                 name = self.configurations.describe(int(active), features)
                 amount = float(self.configuration_weights[phase, active])
                 found.append(Contribution("configuration", name, relations, amount))
-        if self.network is not None:
+        if self.network is not None and self.network.has_views:
             (amount,) = self.layer_values(values[None, :], np.array([phase], np.uint8)).tolist()
-            found.append(
-                Contribution("network", f"hidden layer of {counted(self.network.bias.size, 'unit')}", (), amount)
-            )
+            found.append(Contribution("network", self._layer_name, (), amount))
         total = sum(item.amount for item in found)
         found.sort(key=lambda item: -abs(item.amount))
         return Explanation(phase, tuple(found), total, float(self.link(np.array(total))))
+
+    @property
+    def _layer_name(self) -> str:
+        return "" if self.network is None else f"hidden layer of {counted(self.network.bias.size, 'unit')}"
 
     def of_plugin(self) -> Self | None:
         """Return the same evaluation over the features of the game's plugin; None where it reads added ones."""

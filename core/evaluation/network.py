@@ -235,6 +235,26 @@ class Network:
         _write_values(weights, self.bias, self.output, active, phase, sums)
         return sums
 
+    def shares(self, rows: NDArray[Any], phase: int) -> tuple[float, NDArray[np.float64]]:
+        """Value where nothing is active, and what each of some rows of weights adds to it in a position: float64 [A].
+
+        On the straight way from nothing to all rows, each unit grows in proportion to its sum; a row gets what its part
+        of every unit is worth on the way (integrated gradients: Sundararajan, Taly and Yan 2017, "Axiomatic attribution
+        for deep networks"). All together are the value.
+        """
+        weights, start = self.weights[rows].astype(np.float64), self.bias.astype(np.float64)
+        grown = weights.sum(axis=0)
+        before, after = start.clip(0, 1) ** 2, (start + grown).clip(0, 1) ** 2
+        slopes = np.divide(after - before, grown, out=np.zeros_like(grown), where=grown != 0)
+        output = self.output[phase].astype(np.float64)
+        return float(output @ before), weights @ (output * slopes)
+
+    @property
+    def first_slopes(self) -> NDArray[np.float32]:
+        """What a row of weights adds to the value where nothing is active, to first order: float32 [K, R]."""
+        slopes = np.where((self.bias > 0) & (self.bias < 1), 2 * self.bias, 0)
+        return (self.output * slopes) @ self.weights.T
+
     def with_rows(self, more: int) -> Self:
         """Return the layer with so many further rows of weights, all 0."""
         return evolve(self, weights=np.pad(self.weights, ((0, more), (0, 0))))

@@ -183,7 +183,8 @@ class Learning:
         Its game stages; each needs enough positions to fit its weights.
     pattern_sets
         Name to pattern set: a mapping from pattern name to the names of its features (one instance; the
-        symmetric ones follow), of at most 65,536 joint values. The first set is the default.
+        symmetric ones follow), of at most 65,536 joint values. The first set is the default. None are needed: `glem
+        train` and `glem discover` design some from labels.
     linear
         Names of features that also enter linearly (GLEM section 4.1, last paragraph): each gets one weight per phase,
         times its value.
@@ -247,7 +248,7 @@ class Learning:
     game: Game
     features: AtomicFeatures
     phases: Phases
-    pattern_sets: Mapping[str, Mapping[str, tuple[str, ...]]]
+    pattern_sets: Mapping[str, Mapping[str, tuple[str, ...]]] = field(factory=dict)
     linear: tuple[str, ...] = ()
     baselines: Mapping[str, tuple[str, ...]] = field(factory=lambda: {"constant": ()})
     label_unit: str = "points"

@@ -23,7 +23,7 @@ from glem.plugins.chess import CHESS
 from tests.core.evaluation.evaluator_scores import random_line
 from tests.core.evaluation.linear_evaluations import random_layer, random_network, random_weights
 from tests.oracles.chess_boards import random_game
-from tests.oracles.evaluation import evaluation_sum, layer_value
+from tests.oracles.evaluation import active_weights, evaluation_sum, layer_value
 
 
 def naive_value(evaluation: LinearEvaluation, board: chess.Board) -> float:
@@ -72,6 +72,27 @@ def test_values_over_patterns_are_sums_of_units(over_patterns: LinearEvaluation)
     explained = over_patterns.explain(positions[20])
     assert explained.total == pytest.approx(layer[20] + terms[20], abs=1e-4)
     assert {item.kind for item in explained.contributions} == {"bias", "pattern", "linear", "network"}
+
+
+def test_a_pattern_has_the_share_of_what_its_units_are_worth_on_the_way(over_patterns: LinearEvaluation) -> None:
+    """The integral of the gradient along the way, in small steps."""
+    network, patterns = over_patterns.network, over_patterns.patterns
+    assert network is not None and patterns is not None
+    position = random_line(over_patterns.learning.game, np.random.default_rng(8))[0][30]
+    values = over_patterns.learning.features.values_of(position)
+    phase, rows = int(over_patterns.learning.phases.phase_of(position)), active_weights(over_patterns, values)
+    weights, expected = network.weights[rows].astype(float), np.zeros(len(rows))
+    for part in (np.arange(2000) + 0.5) / 2000:
+        units = network.bias + part * weights.sum(axis=0)
+        slopes = np.where((units > 0) & (units < 1), 2 * units, 0)
+        expected += weights @ (network.output[phase] * slopes) / 2000
+    start, shares = network.shares(np.array(rows), phase)
+    _, small = evolve(network, weights=network.weights / 1000).shares(np.array(rows), phase)
+    np.testing.assert_allclose(network.first_slopes[phase, rows], 1000 * small, rtol=0.02, atol=1e-3)
+    np.testing.assert_allclose(shares, expected, atol=1e-3)
+    assert start + shares.sum() == pytest.approx(layer_value(over_patterns, values, phase), abs=1e-4)
+    listed = [item.amount for item in over_patterns.explain(position).contributions if item.kind == "pattern"]
+    assert sorted(listed) == pytest.approx(sorted(shares + over_patterns.pattern_weights[phase, rows]), abs=1e-5)
 
 
 def test_files_keep_a_layer_over_patterns_and_more_patterns_change_no_value(
