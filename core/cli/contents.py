@@ -185,12 +185,14 @@ def _terms(header: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], pre
 
     mined, hidden = (shapes.get(prefix + name, (0,))[0] for name in ("configuration_match_counts", "hidden_bias"))
     patterns, linear = list(header["patterns"] or ()), header["linear"]
+    over = () if weights("pattern_weights") else patterns
     for kind, count, size, names in (
         ("patterns", len(patterns), weights("pattern_weights"), patterns),
         ("configurations", mined, weights("configuration_weights"), ()),
         ("linear features", len(linear), weights("linear_weights"), linear),
         ("squares and products", len(patterns) + len(linear), weights("slopes", "squares"), ()),
-        ("hidden units", hidden, weights("hidden_weights", "hidden_bias", "hidden_output"), ()),
+        # Of a layer alone, the patterns have no other weights.
+        ("hidden units", hidden, weights("hidden_weights", "hidden_bias", "hidden_output"), over),
     ):
         if size:
             yield {"kind": prefix.replace("_", ": ") + kind, "count": count, "weights": size, "names": names}

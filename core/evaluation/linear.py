@@ -264,7 +264,7 @@ class LinearEvaluation:
     link
         From the sum to label units.
     patterns, pattern_weights
-        Optional pattern set and its weights, float32 [K, weight_count].
+        Optional pattern set and its weights, float32 [K, weight_count]; beside a hidden layer, none may stand for 0.
     configurations, configuration_weights
         Optional configurations and their weights, float32 [K, C].
     most_specific
@@ -318,8 +318,8 @@ class LinearEvaluation:
         object.__setattr__(self, "bias", np.ascontiguousarray(self.bias, np.float32))
         for name, width in widths.items():
             weights = np.ascontiguousarray(getattr(self, name), np.float32)
-            if width == 0 and weights.size == 0:
-                weights = np.zeros((phases, 0), np.float32)
+            if weights.size == 0 and (width == 0 or self.network is not None):
+                weights = np.zeros((phases, width), np.float32)
             if weights.shape != (phases, width):
                 raise BadInputError(f"{name} have shape {weights.shape}, expected ({phases}, {width})")
             if not np.isfinite(weights).all():
@@ -665,6 +665,8 @@ class LinearEvaluation:
             arrays["coefficients"] = self.coefficients
         if self.network is not None:
             arrays |= dict(zip(NETWORK_ARRAYS, self.network.arrays, strict=True))
+            if not self.pattern_weights.any():
+                arrays["pattern_weights"] = no_weights()
         header: dict[str, Any] = {
             "game": learning.game.name,
             "phases": list(learning.phases.names),

@@ -204,8 +204,8 @@ class Learning:
         :class:`~glem.core.evaluation.linear.LinearEvaluation`, or a
         :class:`~glem.core.evaluation.with_drawishness.ResultEvaluation`, which has a drawishness of its own.
     default_probcut
-        Optional function that returns the parameters of selective search that go with the default evaluation
-        (:class:`~glem.core.search.probcut.ProbCut`), fitted to it.
+        Optional function that returns the parameters of selective search that go with the default evaluation and with
+        the strongest one (:class:`~glem.core.search.probcut.ProbCut`).
     sample
         Optional function that returns a small set of scored positions that the plugin ships
         (:class:`~glem.core.positions.positions.Positions`): a few megabytes, or made in a few seconds, always the

@@ -281,10 +281,8 @@ def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: i
     if prior is not None:
         return evolve(prior, network=layer, coefficients=None), known
     link = LOGISTIC if learning.game.greatest_score == 1 else IDENTITY
-    more: dict[str, Any] = {}
-    if not has_views and patterns is not None:
-        more = {"patterns": patterns, "pattern_weights": np.zeros((phases, patterns.weight_count), np.float32)}
-    return LinearEvaluation(learning, np.zeros(phases, np.float32), link, network=layer, **more), 0
+    over = None if has_views else patterns
+    return LinearEvaluation(learning, np.zeros(phases, np.float32), link, patterns=over, network=layer), 0
 
 
 def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run) -> Fit:

@@ -30,7 +30,13 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, check_regular, reading
-from glem.core.evaluation.named import DEFAULT_EVALUATION, FUNCTION_PREFIX, load_searched, shipped_name
+from glem.core.evaluation.named import (
+    DEFAULT_EVALUATION,
+    FUNCTION_PREFIX,
+    STRONGEST_EVALUATION,
+    load_searched,
+    shipped_name,
+)
 from glem.core.evaluation.quadratic import QuadraticEvaluation
 from glem.core.features.learning import has_learning, load_learning
 from glem.core.files.digests import arrays_digest
@@ -200,7 +206,8 @@ class PlayerSpec:
         BadInputError
             The file is none of parameters or another game's, or the plugin ships none.
         """
-        is_shipped = shipped_name(self.evaluation, game) == DEFAULT_EVALUATION and not self.quiescence
+        best = (DEFAULT_EVALUATION, shipped_name(STRONGEST_EVALUATION, game))
+        is_shipped = shipped_name(self.evaluation, game) in best and not self.quiescence
         if not self.selective or (self.probcut == "" and not is_shipped):
             return None
         if self.probcut not in ("", DEFAULT_PROBCUT):

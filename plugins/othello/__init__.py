@@ -39,6 +39,13 @@ def _default_evaluation() -> LinearEvaluation:
     return LinearEvaluation.load(Path(__file__).with_name("default.npz"))
 
 
+def _layer() -> LinearEvaluation:
+    """Load the hidden layer that :mod:`~glem.plugins.othello.shipped_evaluation` tells of."""
+    from glem.core.evaluation.linear import LinearEvaluation
+
+    return LinearEvaluation.load(Path(__file__).with_name("network.npz"))
+
+
 def _default_probcut() -> ProbCut:
     from glem.core.search.probcut import ProbCut
 
@@ -67,6 +74,8 @@ OTHELLO = Learning(
     make_quadratic_evaluator=_make_quadratic_evaluator,
     default_evaluation=_default_evaluation,
     default_probcut=_default_probcut,
+    evaluations={"network": _layer},
+    strongest="network",
     sample=_sample,
     phases_of=phases_of,
 )

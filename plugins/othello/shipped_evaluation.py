@@ -1,4 +1,6 @@
-r"""The evaluation that comes with Othello, and how its file is made.
+r"""The evaluations that come with Othello, and how their files are made.
+
+``default`` is linear:
 
 Ten rounds of labels, each by an evaluation fitted to the ones before; the first one was fitted to glem's own play
 alone. The positions are those of WTHOR's games from 1977 to 2021 and of three collections of games that programs played
@@ -81,6 +83,23 @@ The parameters of its selective search, ``probcut.npz``, were found for it by::
     glem search probcut default.npz drawn.parquet --depth 11 --per-phase 80 --seed 1 -o probcut.npz
 
 Those before, and ``e9-probcut.npz`` for ``e9.npz``, were found in the same way by positions of ``drawn-8``.
+
+``network``, the strongest, is a hidden layer of 32 units over the same patterns and nothing else. Two sets of labels by
+``default`` made a first one, which labelled a third set::
+
+    glem label othello WTH_*.wtb --by default,depth=8,solve=14 --per-game 8 --children 1 --plies 6-55 --merge \
+        -o a.parquet
+    glem label othello WTH_*.wtb --by default,depth=8,solve=14 --per-game 16 --children 1 --plies 6-55 --merge \
+        --seed 1 -o b.parquet
+    glem fit network a.parquet b.parquet --patterns patterns.txt --passes 8 -o first.npz
+    glem label othello WTH_19*.wtb WTH_200*.wtb WTH_201*.wtb WTH_202[01].wtb --skip-bad --plies 4-50 --per-game 8 \
+        --by first.npz,probcut=default,depth=8,solve=14,table=16 --no-given --sampled 2 --even 1 \
+        --sample-by first.npz,probcut=default,depth=4 --seed 11 -o c.parquet
+    glem fit network a.parquet b.parquet c.parquet --patterns patterns.txt --passes 8 --held-out 0.02 -o n.npz
+    python -m glem.plugins.othello.shipped_evaluation n.npz network.npz
+
+``patterns.txt`` has the patterns of ``default``. From the three sets, PLACES positions with weight 1 each, the last fit
+leaves out games of 2022 to 2025, and the positions and successors of the collections that evaluations are compared by.
 """
 
 from collections.abc import Iterable
@@ -108,7 +127,10 @@ _KEPT = ("fitter", "l2", "smoothing", "validation")
 
 
 def rounded(evaluation: LinearEvaluation) -> LinearEvaluation:
-    """Round the weights to 1/64 disc, which halves the file and moves a value by a few hundredths of a disc."""
+    """Round the weights to 1/64 disc, which halves the file and moves a value by a few hundredths of a disc.
+
+    Those of a hidden layer become what the search plays.
+    """
 
     def to_steps(weights: NDArray[np.float32]) -> NDArray[np.float32]:
         return (np.rint(weights * _STEPS_PER_DISC) / _STEPS_PER_DISC).astype(np.float32)
@@ -117,6 +139,7 @@ def rounded(evaluation: LinearEvaluation) -> LinearEvaluation:
         evaluation,
         bias=to_steps(evaluation.bias),
         pattern_weights=to_steps(evaluation.pattern_weights),
+        network=evaluation.as_played().network,
         provenance={name: evaluation.provenance[name] for name in _KEPT if name in evaluation.provenance} | _MADE,
     )
 

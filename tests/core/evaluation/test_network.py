@@ -102,6 +102,12 @@ def test_files_keep_a_layer_over_patterns_and_more_patterns_change_no_value(
     loaded = load_value(tmp_path / "layer.npz", over_patterns.learning.game)
     assert compare_evaluations(over_patterns, loaded).differences == ()
     positions, _ = random_line(over_patterns.learning.game, np.random.default_rng(6))
+    alone = evolve(over_patterns, pattern_weights=np.zeros((0, 0), np.float32))
+    alone.save(tmp_path / "alone.npz")
+    loaded_alone = load_value(tmp_path / "alone.npz", over_patterns.learning.game)
+    np.testing.assert_array_equal(loaded_alone.sums(positions), alone.sums(positions))
+    assert not loaded_alone.pattern_weights.any()
+    assert (tmp_path / "alone.npz").stat().st_size < (tmp_path / "layer.npz").stat().st_size
     more = PatternSet.from_names(over_patterns.learning.features, {"further": ("a1", "b1", "c1")})
     np.testing.assert_array_equal(loaded.with_patterns(more).sums(positions), over_patterns.sums(positions))
 
