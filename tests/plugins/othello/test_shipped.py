@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from glem.core.compiling.columns import position_at
 from glem.core.evaluation.integers.recomputing import evaluator_of
 from glem.core.evaluation.linear import LinearEvaluation
+from glem.core.evaluation.named import load_value
 from glem.core.features.learning import Learning
 from glem.core.positions.positions import Positions
 from glem.games.othello.solver import EndgameSolver
@@ -51,6 +52,21 @@ def test_it_tells_what_it_was_fitted_to(evaluation: LinearEvaluation) -> None:
     assert evaluation.provenance["command"] == "fit"
     assert evaluation.provenance["labels"] == "search"
     assert "shipped_evaluation" in evaluation.provenance["positions"]
+
+
+def test_the_strongest_is_a_layer_and_errs_less(evaluation: LinearEvaluation, othello_learning: Learning) -> None:
+    strongest = load_value("strongest", othello_learning.game)
+    assert strongest.provenance == load_value("network", othello_learning.game).provenance
+    assert not strongest.pattern_weights.any() and evaluator_of(strongest).name == "hidden layer"
+    assert othello_learning.sample is not None
+    positions: Positions = othello_learning.sample()
+    # Results tell most of an evaluation where they are exact or nearly so.
+    late = positions.select(np.flatnonzero(othello_learning.phases.of(positions.positions) >= 8))
+    errors = [np.square(each.predict(late) - late.label).mean() for each in (strongest, evaluation)]
+    assert errors[0] < errors[1]
+    again = rounded(strongest)
+    for one, other in zip(again.network.arrays, strongest.network.arrays, strict=True):  # type: ignore[union-attr]
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_command_writes_what_it_reads(evaluation: LinearEvaluation, tmp_path: Path) -> None:
