@@ -7,8 +7,10 @@ from glem.core.evaluation.linear import LinearEvaluation
 
 def active_weights(evaluation: LinearEvaluation, values: Any) -> list[int]:
     """Give the weight of each instance of the patterns."""
-    patterns, found = evaluation.patterns, []
-    for instance in () if patterns is None else patterns.instances:
+    patterns, found = evaluation.patterns, list[int]()
+    if patterns is None:
+        return found
+    for instance in patterns.instances:
         entry = 0
         for feature in instance.features:
             kind = patterns.features[feature]
@@ -20,6 +22,7 @@ def active_weights(evaluation: LinearEvaluation, values: Any) -> list[int]:
 def layer_value(evaluation: LinearEvaluation, values: Any, phase: int) -> float:
     """Value of a hidden layer over patterns, unit by unit."""
     network, total = evaluation.network, 0.0
+    assert network is not None
     rows = active_weights(evaluation, values)
     for unit in range(len(network.bias)):
         amount = float(network.bias[unit]) + sum(float(network.weights[row, unit]) for row in rows)
