@@ -98,8 +98,9 @@ Those before, and ``e9-probcut.npz`` for ``e9.npz``, were found in the same way 
     glem fit network a.parquet b.parquet c.parquet --patterns patterns.txt --passes 8 --held-out 0.02 -o n.npz
     python -m glem.plugins.othello.shipped_evaluation n.npz network.npz
 
-``patterns.txt`` has the patterns of ``default``. From the three sets, 13.1 million positions with weight 1 each, the last fit
-leaves out games of 2022 to 2025, and the positions and successors of the collections that evaluations are compared by.
+``patterns.txt`` has the patterns of ``default``. The last fit takes 13.1 million positions of the three sets, each with
+weight 1. It leaves out games of 2022 to 2025, and the positions and successors of the collections that evaluations are
+compared by.
 """
 
 from collections.abc import Iterable
