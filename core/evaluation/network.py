@@ -186,6 +186,8 @@ class Network:
             check_layered(patterns)
             count = 0 if patterns is None else patterns.weight_count
         hidden = self.bias.size
+        if not hidden:
+            raise BadInputError("a hidden layer has at least one unit")
         for name, array, shape in (
             ("weights", self.weights, (count, hidden)),
             ("bias", self.bias, (hidden,)),

@@ -448,6 +448,9 @@ def _part(evaluation: LinearEvaluation, phases: str, names: tuple[str, ...] | No
     free = np.ones(prior.shape[1], bool)
     if evaluation.patterns is not None:
         free[evaluation.patterns.null_weights] = False
+        if evaluation.network is not None:
+            # The layer stays, and what it is over gets no weights beside it.
+            free[: evaluation.patterns.weight_count] = False
     if names is not None:
         free[:] = False
         free[-1] = BIAS in names

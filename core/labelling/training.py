@@ -108,7 +108,8 @@ class Generation:
     linear_phases
         Names of phases that have only a linear fit.
     patterns
-        Whose patterns it has: given by the game, of the best before, or designed from its labels.
+        Whose patterns it has: given by the game, of the best before, or designed from its labels; and whether a hidden
+        layer is over them.
     seconds
         Since the generation began, or since the last interruption of it.
     """

@@ -216,7 +216,7 @@ def test_without_an_evaluation_the_error_says_how_to_make_one(
 
     from glem.core.evaluation import named
 
-    bare = attrs.evolve(othello_learning, default_evaluation=None)
+    bare = attrs.evolve(othello_learning, default_evaluation=None, evaluations={}, strongest="default")
     monkeypatch.setattr(named, "load_learning", lambda name: bare)
     named._shipped_evaluation.cache_clear()
     for command in ("play", "search", "engine"):

@@ -88,7 +88,7 @@ def test_arguments_that_a_game_does_not_have():
 
 def test_declarations_for_learning(othello_learning: Learning):
     declare: Any = Learning
-    with pytest.raises(PluginError, match="learning: Learning needs features, phases, pattern_sets"):
+    with pytest.raises(PluginError, match="learning: Learning needs features, phases, which it was not given"):
         declare(game=COUNTDOWN)
     for change, text in (
         ({"features": None}, "features is None, expected AtomicFeatures"),

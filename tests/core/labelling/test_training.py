@@ -54,6 +54,9 @@ def test_every_generation_is_judged_and_the_best_is_kept(trained: tuple[Path, li
     assert (folder / BEST).read_bytes() == (folder / f"generation-{best:02d}.npz").read_bytes()
     assert done[-1].rating >= done[0].rating > 0
     assert all(0 <= each.choice_error < 1 for each in done)
+    for each in done:
+        made = LinearEvaluation.load(folder / f"generation-{each.number:02d}.npz")
+        assert (made.network is not None) == each.patterns.endswith("hidden layer")
     for each in done[1:]:
         own = read_positions(folder / f"labelled-{each.number:02d}.parquet")
         before = (

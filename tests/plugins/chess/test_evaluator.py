@@ -144,8 +144,8 @@ def test_shipped_evaluations_have_names_and_a_fast_form(name: str, form: str) ->
 def test_the_strongest_evaluation_has_a_name() -> None:
     network = load_value("network", GAME)
     assert load_value("strongest", GAME).provenance == network.provenance != load_value("default", GAME).provenance
-    othello = load_game("othello")
-    assert load_value("strongest", othello).provenance == load_value("default", othello).provenance
+    connect_four = load_game("connect_four")
+    assert load_value("strongest", connect_four).provenance == load_value("default", connect_four).provenance
     with pytest.raises(PluginError, match="strongest is 'best', which is none of the evaluations"):
         evolve(CHESS, strongest="best")
 
