@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from attrs import evolve
 from numpy.typing import NDArray
 
 from glem.core.compiling.borrowed import Borrowed
@@ -20,6 +21,7 @@ from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
 from glem.core.evaluation.linear import EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
+from glem.core.evaluation.network import ONE_UNIT, Network, can_be_layered
 from glem.core.features.evaluators import NULL_MOVE, Evaluator, start, static_score, update
 from glem.core.features.learning import Learning, load_learning
 from glem.core.patterns.patterns import PatternSet
@@ -125,21 +127,46 @@ def check_evaluation(
 
 def _active_weights(evaluation: LinearEvaluation, values: Any, phase: int) -> list[float]:
     """Amounts that add up to the sum of a position, found item by item without any table of the fast code."""
-    features = evaluation.learning.features
     found = [float(evaluation.bias[phase])]
-    if (patterns := evaluation.patterns) is not None:
-        for instance in patterns.instances:
-            entry = 0
-            for feature in instance.features:
-                entry = entry * features[feature].cardinality + int(values[feature]) - features[feature].low
-            weight = patterns.weight_starts[instance.pattern] + patterns.weight_of(instance.pattern, entry)
-            found.append(float(evaluation.pattern_weights[phase, weight]))
+    rows = _active_rows(evaluation, values)
+    found += [float(evaluation.pattern_weights[phase, row]) for row in rows]
+    if (network := evaluation.network) is not None and not network.has_views:
+        for unit, bias in enumerate(network.bias.tolist()):
+            amount = bias + sum(float(network.weights[row, unit]) for row in rows)
+            found.append(float(network.output[phase, unit]) * min(max(amount, 0.0), 1.0) ** 2)
     for place, feature in enumerate(evaluation.linear):
         found.append(float(evaluation.linear_weights[phase, place]) * int(values[feature]))
     if evaluation.configurations is not None:
         active = _active(evaluation.configurations, values, most_specific=evaluation.most_specific)
         found.extend(float(evaluation.configuration_weights[phase, place]) for place in active)
     return found
+
+
+def _active_rows(evaluation: LinearEvaluation, values: Any) -> list[int]:
+    """Weight of each pattern instance."""
+    features, patterns = evaluation.learning.features, evaluation.patterns
+    found: list[int] = []
+    for instance in () if patterns is None else patterns.instances:
+        entry = 0
+        for feature in instance.features:
+            entry = entry * features[feature].cardinality + int(values[feature]) - features[feature].low
+        assert patterns is not None
+        found.append(int(patterns.weight_starts[instance.pattern]) + patterns.weight_of(instance.pattern, entry))
+    return found
+
+
+def _layer_steps(evaluation: LinearEvaluation, values: Any, phase: int) -> int:
+    """Value of a hidden layer over patterns in the search's integers, in steps."""
+    network = evaluation.network
+    if network is None or network.has_views:
+        return 0
+    played, rows = network.in_play(evaluation.layer_bound), _active_rows(evaluation, values)
+    total = 0
+    for unit, bias in enumerate(played.bias.tolist()):
+        amount = bias + sum(int(played.weights[row, unit]) for row in rows)
+        amount = min(max(amount, 0), ONE_UNIT << played.fine)
+        total += (amount * amount >> 2 * played.fine) * int(played.output[phase, unit])
+    return round(total * evaluation.in_play().scale / (played.scale * ONE_UNIT**2))
 
 
 def _active(configurations: ConfigurationSet, values: Any, *, most_specific: bool) -> list[int]:
@@ -173,6 +200,8 @@ def _check_values(
         wanted = float(evaluation.link(np.array(sum(amounts))))
         room = _ROUNDING * (1 + sum(map(abs, amounts))) * max(1.0, evaluation.link.largest_slope)
         check.expect(np.isfinite(found[row]), f"the value is {found[row]}")
+        if evaluation.network is not None:
+            room += _ROUNDING * _largest_sum(evaluation)
         close = abs(found[row] - wanted) <= room
         check.expect(close, f"a batch gives {found[row]}, the active weights {wanted}")
         single = evaluation.evaluate(position)
@@ -203,7 +232,8 @@ def _check_images(
 def _largest_sum(evaluation: LinearEvaluation) -> float:
     """Size that sums may reach on the way, whose rounding counts."""
     instances = len(evaluation.patterns.instances) if evaluation.patterns is not None else 0
-    return instances * float(np.abs(evaluation.pattern_weights).max(initial=0))
+    layer = 0.0 if evaluation.network is None else float(np.abs(evaluation.network.output).sum(axis=1).max())
+    return instances * (float(np.abs(evaluation.pattern_weights).max(initial=0)) + layer)
 
 
 @_EVALUATION.promise("file", "an evaluation read from its file has the same weights and values, bit for bit")
@@ -253,11 +283,13 @@ def _games_of(sample: Sample) -> list[range]:
 
 def _expected_totals(evaluation: LinearEvaluation, sample: Sample, values: _Values) -> list[int]:
     """Integer score of every row without a limit: the sum of 16-bit weights, through a sigmoid link."""
-    played, scale = evaluation.as_played(), evaluation.in_play().scale
+    terms = evolve(evaluation, network=None)
+    played, scale = terms.as_played(), terms.in_play().scale
     totals = []
     for row, position in enumerate(sample.positions):
         phase = int(evaluation.learning.phases.phase_of(position))
         total = sum(_active_weights(played, values(row), phase))
+        total += _layer_steps(evaluation, values(row), phase) / scale
         if evaluation.link.span and evaluation.link != LOGISTIC:
             total = float(evaluation.link(np.array(total)))
         totals.append(round(total * scale))
@@ -281,6 +313,10 @@ def _check_evaluators(
         if own is None and chosen.width:
             forms["in use"] = chosen
         forms["recomputed"] = recomputing_evaluator(evaluation)
+        check.expect(
+            make is None or known is None or _keeps_layers(make, known),
+            "make_evaluator gives a form without the hidden layer of an evaluation; None is expected",
+        )
         for name, form in forms.items():
             check.expect(isinstance(form, Evaluator), f"the form {name} is a {type(form).__name__}, not an Evaluator")
             check.expect(form.limit >= 1, f"the form {name} has the limit {form.limit}, expected at least 1")
@@ -301,6 +337,23 @@ def _check_evaluators(
         if not plain:
             why_plain = partial(getattr, form.operations, "plain_reason")
             report.run(f"evaluator {name} compiled", text, partial(follow, _games_of(sample), False), why_plain)
+
+
+def _keeps_layers(make: Callable[[Any], Evaluator | None], evaluation: LinearEvaluation) -> bool:
+    """Whether the game's form of an evaluation is another one where that gets a hidden layer."""
+    patterns, phases = evaluation.patterns, len(evaluation.bias)
+    if evaluation.network is not None or patterns is None or not can_be_layered(patterns):
+        return True
+    position, score = evaluation.learning.game.initial_position, []
+    for worth in (0, 1):
+        # One unit that is 1 everywhere.
+        layer = Network(np.zeros((patterns.weight_count, 1)), np.ones(1), np.full((phases, 1), worth))
+        form = make(evolve(evaluation, network=layer))
+        if form is None:
+            return True
+        accumulators = form.empty_accumulators(1)
+        score.append(_begin(form.operations, position, _Memory(form.data, accumulators), 0))
+    return bool(score[0] != score[1])
 
 
 def _follow_games(

@@ -196,7 +196,8 @@ class Learning:
         is theirs.
     make_evaluator
         Optional ``(evaluation) -> Evaluator or None``: the fast form of a linear evaluation for the search, with the
-        evaluation's own values; None for an evaluation that it does not cover.
+        evaluation's own values; None for an evaluation that it does not cover, as one with a hidden layer may be
+        (``evaluation.network``).
     make_quadratic_evaluator
         The same of a :class:`~glem.core.evaluation.quadratic.QuadraticEvaluation`.
     default_evaluation

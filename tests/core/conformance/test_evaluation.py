@@ -16,6 +16,7 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC, scaled_sigmoid
 from glem.core.features.evaluators import Evaluator
 from tests.core.conformance.test_conformance import failures
+from tests.core.evaluation.linear_evaluations import random_layer
 from tests.core.game.plain_game import COMPILED_LEARNING, PLAIN_LEARNING
 from tests.othello import LEARNING
 
@@ -183,6 +184,16 @@ def counts_updates(update: Any) -> Any:
 def test_broken_evaluators_are_caught(change, check, text):
     found = failures(check_evaluation(with_form(change), games=1, plain=True))
     assert re.search(text, found[check]), found
+
+
+def test_layers_pass_and_a_form_that_forgets_them_is_caught():
+    evaluation = random_layer(random_evaluation(LEARNING, 2), 5)
+    assert check_evaluation(evaluation, games=1, plain=True).passed
+    for form in (lambda given: recomputing_evaluator(evolve(given, network=None)), recomputing_evaluator):
+        own = evolve(random_evaluation(LEARNING), learning=evolve(LEARNING, make_evaluator=form))
+        found = failures(check_evaluation(own, games=1, plain=True))
+        assert bool(found) == (form is not recomputing_evaluator)
+        assert not found or "a form without the hidden layer of an evaluation" in found["evaluators"]
 
 
 def test_no_games():
