@@ -129,6 +129,29 @@ def _step(
         values[place] = min(max(kept * values[place] - np.float32(move), -largest), largest)
 
 
+def _renumber(rows: NDArray[np.uint16], patterns: PatternSet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the weights of patterns that any position has new numbers, in ``rows``: few positions have few of them.
+
+    Returns
+    -------
+    kept, offsets
+        int64: the old numbers, by the new ones; int64 [A], the new offsets of the columns.
+    """
+    kept, offsets, first = [], np.zeros(rows.shape[1], np.int64), 0
+    for place, size in enumerate(patterns.weight_sizes.tolist()):
+        columns = slice(*patterns.group_starts[place : place + 2])
+        seen = np.zeros(size, bool)
+        for column in rows[:, columns].T:
+            seen[column] = True
+        numbers = (np.cumsum(seen) - 1).astype(np.uint16)
+        for column in rows[:, columns].T:
+            column[...] = numbers[column]
+        offsets[columns] = first
+        kept.append(patterns.weight_starts[place] + np.flatnonzero(seen))
+        first += len(kept[-1])
+    return np.concatenate(kept), offsets
+
+
 class _Rows:
     """Positions as the fit reads them."""
 
@@ -173,7 +196,10 @@ class _Rows:
                 for active, *_ in found
             ]
         )
-        self.active = some._replace(rows=all_rows)
+        self.kept, offsets = np.arange(len(network.weights)), some.offsets
+        if patterns is not None:
+            self.kept, offsets = _renumber(all_rows, patterns)
+        self.active = some._replace(rows=all_rows, offsets=offsets)
         columns = zip(*(others for _, *others in found), strict=True)
         self.phase, self.target, self.weight, self.beside, held = map(np.concatenate, columns)
         self.fitted, self.held = np.flatnonzero(~held), np.flatnonzero(held)
@@ -190,7 +216,12 @@ class _Layer:
         self._rows, self._jobs = rows, jobs
         unit = np.float32(rows.unit)
         # The last row stands for nothing.
-        first = np.pad(network.weights, ((0, 1), (0, 0))), network.bias, network.output / unit, bias[:, None] / unit
+        first = (
+            np.pad(network.weights[rows.kept], ((0, 1), (0, 0))),
+            network.bias,
+            network.output / unit,
+            bias[:, None] / unit,
+        )
         self.arrays = tuple(np.array(array, np.float32) for array in first)
         self._means, self._squares = ([np.zeros_like(array) for array in self.arrays] for _ in range(2))
         self._sums = [np.zeros((_SHARDS, *array.shape), np.float32) for array in self.arrays]
@@ -375,7 +406,11 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
             array[..., own] += np.float32(how.prior_share) * (began - array)[..., own]
         curves[1][-1] = layer.error(rows.held) / held
     weights, bias, output, offset = layer.arrays
-    network = Network(weights[:-1], bias, np.float32(unit) * output)
+    # What no position has adds nothing, unless the prior knows of it.
+    every = first.weights.copy()
+    every[:, known:] = 0
+    every[rows.kept] = weights[:-1]
+    network = Network(every, bias, np.float32(unit) * output)
     evaluation = evolve(start, bias=np.float32(unit) * offset[:, 0], network=network, provenance=told)
     fitted_errors, held_errors = (unit**2 * np.array(curve) for curve in curves)
     if not len(rows.held):

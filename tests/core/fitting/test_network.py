@@ -151,6 +151,18 @@ def test_the_terms_of_a_prior_stay_and_its_layer_goes_on(balanced: Positions, tm
     np.testing.assert_array_equal(after.pattern_weights, before.pattern_weights)
     np.testing.assert_array_equal(after.linear_weights, before.linear_weights)
     grown = fit(balanced, "network", prior=layer, hidden=6, passes=3)
+    layers = [network_of(each).weights for each in (after, grown.evaluation)]
+    patterns, values = before.patterns, before.learning.features.values(balanced.positions)
+    assert patterns is not None
+    unseen = np.ones(patterns.weight_count, bool)
+    unseen[patterns.indices(values) + patterns.column_offsets[:, None]] = False
+    assert unseen.any()
+    assert not layers[0][unseen].any() and not layers[1][unseen].any()
+    assert (layers[0][~unseen] != 0).all()
+    marked = evolve(network_of(after), weights=np.where(unseen[:, None], 0.25, layers[0]))
+    evolve(after, network=marked).save(tmp_path / "marked.npz")
+    more = network_of(fit(balanced, "network", prior=str(tmp_path / "marked.npz"), hidden=6, passes=1).evaluation)
+    np.testing.assert_array_equal(more.weights[unseen], [[0.25] * 4 + [0] * 2] * unseen.sum())
     ended, begun = ((each.course[0] or {})["validation"] for each in (first, grown))
     assert begun[0] == pytest.approx(ended[-1], rel=1e-4)
     with pytest.raises(BadInputError, match="the prior is no evaluation by a hidden layer of at most 3 units"):
