@@ -21,7 +21,7 @@ from glem.core.errors import PluginError
 from glem.core.evaluation.integers.recomputing import evaluator_of, recomputing_evaluator
 from glem.core.evaluation.linear import EVALUATION_ARRAYS, LinearEvaluation
 from glem.core.evaluation.links import LOGISTIC
-from glem.core.evaluation.network import ONE_UNIT, Network, can_be_layered
+from glem.core.evaluation.network import ONE_UNIT, Network, NetworkInPlay, can_be_layered
 from glem.core.features.evaluators import NULL_MOVE, Evaluator, start, static_score, update
 from glem.core.features.learning import Learning, load_learning
 from glem.core.patterns.patterns import PatternSet
@@ -155,18 +155,14 @@ def _active_rows(evaluation: LinearEvaluation, values: Any) -> list[int]:
     return found
 
 
-def _layer_steps(evaluation: LinearEvaluation, values: Any, phase: int) -> int:
-    """Value of a hidden layer over patterns in the search's integers, in steps."""
-    network = evaluation.network
-    if network is None or network.has_views:
-        return 0
-    played, rows = network.in_play(evaluation.layer_bound), _active_rows(evaluation, values)
-    total = 0
+def _layer_steps(evaluation: LinearEvaluation, played: NetworkInPlay, scale: float, values: Any, phase: int) -> int:
+    """Value of a hidden layer over patterns in the search's integers, in steps, of which ``scale`` are a label unit."""
+    rows, total = _active_rows(evaluation, values), 0
     for unit, bias in enumerate(played.bias.tolist()):
         amount = bias + sum(int(played.weights[row, unit]) for row in rows)
         amount = min(max(amount, 0), ONE_UNIT << played.fine)
         total += (amount * amount >> 2 * played.fine) * int(played.output[phase, unit])
-    return round(total * evaluation.in_play().scale / (played.scale * ONE_UNIT**2))
+    return round(total * scale / (played.scale * ONE_UNIT**2))
 
 
 def _active(configurations: ConfigurationSet, values: Any, *, most_specific: bool) -> list[int]:
@@ -285,11 +281,14 @@ def _expected_totals(evaluation: LinearEvaluation, sample: Sample, values: _Valu
     """Integer score of every row without a limit: the sum of 16-bit weights, through a sigmoid link."""
     terms = evolve(evaluation, network=None)
     played, scale = terms.as_played(), terms.in_play().scale
+    network = evaluation.network
+    layer = None if network is None or network.has_views else network.in_play(evaluation.layer_bound)
     totals = []
     for row, position in enumerate(sample.positions):
         phase = int(evaluation.learning.phases.phase_of(position))
         total = sum(_active_weights(played, values(row), phase))
-        total += _layer_steps(evaluation, values(row), phase) / scale
+        if layer is not None:
+            total += _layer_steps(evaluation, layer, scale, values(row), phase) / scale
         if evaluation.link.span and evaluation.link != LOGISTIC:
             total = float(evaluation.link(np.array(total)))
         totals.append(round(total * scale))
