@@ -7,17 +7,19 @@ takes which task, and whether one of them dies on the way.
 
 import contextlib
 import os
+import queue
 import signal
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from attrs import define, evolve
@@ -30,6 +32,8 @@ R = TypeVar("R")
 
 _IN_FLIGHT_PER_WORKER = 2
 _IN_FLIGHT_ELSEWHERE = 256
+_CTRL_C_SECONDS = 0.5
+"""Windows does not interrupt what waits for a lock."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """Variable of the environment by which Python imports nothing from the current folder."""
 
@@ -64,6 +68,26 @@ class Workers:
 
     def __attrs_post_init__(self) -> None:
         check_arguments(self, workers=(1,), in_flight=(1,))
+
+
+@contextlib.contextmanager
+def later_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block.
+
+    In the middle of what an executor does, it would leave locks locked for ever that another thread waits for.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            handler(*came[0])
 
 
 @contextlib.contextmanager
@@ -140,9 +164,11 @@ def kept_workers(workers: Workers | None = None) -> Iterator[Workers]:
     try:
         yield evolve(where, executor=pool, in_flight=where.in_flight or _IN_FLIGHT_PER_WORKER * where.workers)
     except BaseException:
-        pool.shutdown(cancel_futures=True)
+        with later_interrupts():
+            pool.shutdown(cancel_futures=True)
         raise
-    pool.shutdown()
+    with later_interrupts():
+        pool.shutdown()
 
 
 def _begin_worker(lifeline: Connection, safe_path: str | None) -> None:
@@ -228,6 +254,7 @@ class _Distribution(Generic[T, R]):
         self._fresh = enumerate(tasks)
         self._again: deque[_Attempt[T]] = deque()
         self._running: dict[Future[tuple[R, list[PlainReason]]], _Attempt[T]] = {}
+        self._done: queue.SimpleQueue[Future[tuple[R, list[PlainReason]]]] = queue.SimpleQueue()
         self._executor = where.executor
         self._owned: LocalWorkers | None = None
         self._workers = where.workers
@@ -241,11 +268,11 @@ class _Distribution(Generic[T, R]):
                 self._hand_out()
                 if not self._running:
                     return
-                done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-                for future in sorted(done, key=lambda future: self._running[future].index):
+                for future in self._next_done():
                     attempt = self._running.pop(future)
                     try:
-                        result, reasons = future.result()
+                        with later_interrupts():
+                            result, reasons = future.result()
                     except (BrokenExecutor, CancelledError) as error:
                         self._lose(attempt, error)
                     except Exception as error:
@@ -268,12 +295,24 @@ class _Distribution(Generic[T, R]):
                 return
             attempt.executor = self._current_executor()
             try:
-                future = attempt.executor.submit(_call, self._function, attempt.task, list(CARRIED.items()))
+                with later_interrupts():
+                    future = attempt.executor.submit(_call, self._function, attempt.task, list(CARRIED.items()))
+                    self._running[future] = attempt
+                    future.add_done_callback(self._done.put)
             except BrokenExecutor as error:
                 self._again.appendleft(attempt)
                 self._replace(attempt.executor, error)
-            else:
-                self._running[future] = attempt
+
+    def _next_done(self) -> list[Future[tuple[R, list[PlainReason]]]]:
+        """Wait for a task to end; give all that have ended, in their order."""
+        done: list[Future[tuple[R, list[PlainReason]]]] = []
+        while not done:
+            with contextlib.suppress(queue.Empty):
+                done.append(self._done.get(timeout=_CTRL_C_SECONDS))
+        with contextlib.suppress(queue.Empty):
+            while True:
+                done.append(self._done.get_nowait())
+        return sorted(done, key=lambda future: self._running[future].index)
 
     def _next(self) -> _Attempt[T] | None:
         if self._again:
@@ -301,16 +340,18 @@ class _Distribution(Generic[T, R]):
             return
         if self._owned is None:
             raise GlemError(f"the workers broke down ({error}); the same command continues where it can") from error
-        self._owned.shutdown(wait=True)
+        with later_interrupts():
+            self._owned.shutdown(wait=True)
         self._executor = self._owned = None
 
     def _close(self) -> None:
-        if self._owned is not None:
-            self._owned.shutdown(wait=True, cancel_futures=bool(self._running))
-        else:
-            for future in self._running:
-                future.cancel()
-        self._running.clear()
+        with later_interrupts():
+            if self._owned is not None:
+                self._owned.shutdown(wait=True, cancel_futures=bool(self._running))
+            else:
+                for future in self._running:
+                    future.cancel()
+            self._running.clear()
 
 
 def _tells_of_dead_worker(error: Exception) -> bool:

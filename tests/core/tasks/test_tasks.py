@@ -140,6 +140,39 @@ def test_workers_end_with_their_parent(tmp_path: Path, monkeypatch: pytest.Monke
     assert "leaked" not in errors
 
 
+INTERRUPTED = """
+import random
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from glem.core.tasks.tasks import Workers, run_tasks
+from tests.core.tasks.task_examples import square
+
+# Only signals that are due by a clock come in the middle of the standard library's locks.
+signal.signal(signal.SIGALRM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+generator = random.Random(1)
+for _ in range(500):
+    executor = ThreadPoolExecutor(2)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.02 * generator.random())
+        list(run_tasks(square, range(1_000_000), Workers(executor=executor, in_flight=4)))
+    except KeyboardInterrupt:
+        executor.shutdown(cancel_futures=True)
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that send signals")
+def test_ctrl_c_at_any_moment_leaves_nothing_locked() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (found.returncode, found.stdout.count("interrupted"), found.stderr) == (0, 500, "")
+
+
 SHADOWED = sorted(sys.stdlib_module_names | {"attr", "attrs", "click", "glem", "llvmlite", "numba", "numpy", "pyarrow"})
 
 CALLER = """
