@@ -3,7 +3,8 @@
 The first generation learns from quick games in which both sides see only how games end, or from given games; so do
 others until one is as good as an empty evaluation. Each later one learns from quick games of the best evaluation so
 far, whose positions its searches, and the solver near the end, label; it has twice as many positions as the one before.
-A match with a sequential test against the best so far decides whether it takes its place: an evaluation with a smaller
+The last game stage is labelled first. Its weights are fitted before searches that meet it label the stage before. A
+match with a sequential test against the best so far decides whether it takes its place: an evaluation with a smaller
 error need not play better.
 
 All files of a folder depend on the settings alone, but for the seconds in them: not on workers, nor on kills, nor on
@@ -57,7 +58,7 @@ from glem.core.search.solver import solver_of
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
-from glem.core.tasks.tasks import Workers
+from glem.core.tasks.tasks import Workers, kept_workers
 from glem.core.tournament.elo import EloEstimate, elo_of_score
 from glem.core.tournament.opening_choice import choose_openings
 from glem.core.tournament.openings import Opening
@@ -307,11 +308,43 @@ class _Training:
         if not self._is_searched(number):
             write_positions(target, given)
             return
-        settings = SearchLabelling(self._player("labels", self.best), children=1, sampled=1, seed=self.settings.seed)
-        with PositionWriter(target, given.game, settings.label_kind) as writer:
-            for part in label_by_search(given, settings, work, workers=self.workers, progress=self.progress):
+        with PositionWriter(target, given.game, "search") as writer, kept_workers(self.workers) as workers:
+            for part in self._labelled(given, work, workers):
                 writer.append(part)
         remove_work(work)
+
+    def _labelled(self, given: Positions, work: Path, workers: Workers) -> Iterator[Positions]:
+        """Label positions by searches, stage after stage from the end (GLEM, section 3).
+
+        The best evaluation so far labels the last stage. Its weights there are fitted to these labels before it labels
+        the stage before, and so on.
+        """
+        evaluation, phase = load_value(self.best, given.game), self.learning.phases.of(given.positions)
+        # A hidden layer has no weights of one stage alone.
+        stages = [None] if evaluation.network is not None else np.unique(phase)[::-1].tolist()
+        work.mkdir(exist_ok=True)
+        for number, stage in enumerate(stages):
+            name = f"stage-{number:02d}"
+            file = work / f"{name}.npz"
+            evaluation.save(file)
+            how = SearchLabelling(self._player("labels", str(file)), children=1, sampled=1, seed=self.settings.seed)
+            rows = given if stage is None else given.select(phase == stage)
+            parts = list(label_by_search(rows, how, work / name, workers=workers, progress=self.progress))
+            yield from parts
+            if stage is None or stage == stages[-1]:
+                break
+            labelled = Positions.concatenate(parts)
+            labelled = labelled.select(self.learning.phases.of(labelled.positions) == stage)
+            settings = attrs.evolve(self._fit_settings, smoothing=0.0)
+            terms = Terms.of(evaluation)
+            evaluation = train(labelled, self.learning, terms, settings, prior=evaluation, jobs=self.jobs).evaluation
+
+    @property
+    def _fit_settings(self) -> FitSettings:
+        bound = self.learning.game.greatest_score
+        # Where games are only won or lost, twice the weights make a win surer, not greater.
+        link = scaled_sigmoid(bound) if bound == 1 else IDENTITY
+        return attrs.evolve(FitSettings.default(), link=link, l2=self.settings.l2)
 
     def _chosen(self, given: Positions, number: int) -> Positions:
         """Draw the positions that are labelled, of each phase as many as there are, up to an equal number."""
@@ -340,10 +373,7 @@ class _Training:
         labels = len(pool)
         drawn = pool.held_out_mask(_HELD_OUT, self.settings.seed)
         unseen = pool.select(drawn)
-        bound = pool.game.greatest_score
-        # Where games are only won or lost, twice the weights make a win surer, not greater.
-        link = scaled_sigmoid(bound) if bound == 1 else IDENTITY
-        settings = attrs.evolve(FitSettings.default(), link=link, l2=self.settings.l2)
+        settings = self._fit_settings
         searched = self._is_searched(number)
         labels_by = "search by the best generations before" if searched else "propagated results of games"
         phase = self.learning.phases.of(unseen.positions)

@@ -3,9 +3,11 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import attrs
 import click
@@ -16,10 +18,12 @@ from glem.core.cli.options import opened_workers
 from glem.core.errors import BadInputError
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import load_learning
+from glem.core.labelling.by_search import SearchLabelling, label_by_search
 from glem.core.labelling.first_games import play_games
 from glem.core.labelling.plan import TrainingSettings
 from glem.core.labelling.training import BEST, Generation, train_generations
 from glem.core.positions.files import read_positions
+from glem.core.positions.positions import Positions
 from glem.core.positions.writing import write_games
 from glem.core.report.pages.training import render_training
 from glem.core.tasks.tasks import Workers
@@ -76,6 +80,33 @@ def test_a_game_without_patterns_gets_some_from_its_labels(tmp_path: Path) -> No
     assert [each.patterns for each in done] == ["none", "designed"]
     patterns = LinearEvaluation.load(tmp_path / "trained" / "generation-01.npz").patterns
     assert patterns is not None and patterns.names["pattern_1"]
+
+
+def test_each_stage_is_labelled_by_weights_fitted_to_those_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labellers: list[tuple[int, LinearEvaluation, Positions]] = []
+
+    def watched(given: Positions, how: SearchLabelling, *places: Any, **more: Any) -> Iterator[Positions]:
+        (stage,) = np.unique(LEARNING.phases.of(given.positions)).tolist()
+        labelled = Positions.concatenate(list(label_by_search(given, how, *places, **more)))
+        labellers.append((stage, LinearEvaluation.load(how.by.evaluation), labelled))
+        yield labelled
+
+    monkeypatch.setattr("glem.core.labelling.training.label_by_search", watched)
+    settings = attrs.evolve(SETTINGS, solve=0)
+    train_generations(LEARNING, tmp_path / "trained", settings, generations=2)
+    best = LinearEvaluation.load(tmp_path / "trained" / "generation-00.npz")
+    assert [stage for stage, _, _ in labellers] == [*reversed(range(len(LEARNING.phases)))]
+    assert (labellers[0][1].pattern_weights == best.pattern_weights).all()
+    for (stage, before, labelled), (_, after, _) in pairwise(labellers):
+        changed = (before.pattern_weights != after.pattern_weights).any(axis=1)
+        assert changed.tolist() == [number == stage for number in range(len(LEARNING.phases))]
+        own = labelled.select(LEARNING.phases.of(labelled.positions) == stage)
+        errors = [np.abs(each.predict(own.positions) - own.label).mean() for each in (before, after)]
+        assert errors[1] < errors[0]
+    labels = read_positions(tmp_path / "trained" / "labelled-01.parquet").label
+    assert (labels == np.concatenate([labelled.label for _, _, labelled in labellers])).all()
 
 
 def test_workers_kills_and_later_generations_change_nothing(
