@@ -269,14 +269,15 @@ class _Layer:
 def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: int) -> tuple[LinearEvaluation, int]:
     """Make what a fit begins with; how many of its units are the prior's."""
     if prior is not None:
-        if how.patterns is not None:
+        if how.patterns is not None and prior.patterns is not None:
             raise BadInputError("a prior is fitted with its own patterns")
         if prior.link not in (IDENTITY, LOGISTIC):
             raise BadInputError(f"no hidden layer stands beside terms under the link {prior.link.name}")
         learning = prior.learning
     network, patterns = None if prior is None else prior.network, None if prior is None else prior.patterns
+    is_alone = patterns is None and network is None
     has_views = learning.views is not None and how.patterns is None and (network is None or network.has_views)
-    if prior is None and not has_views:
+    if is_alone and not has_views:
         patterns = how.patterns
         if not isinstance(patterns, PatternSet):
             name = patterns or next(iter(learning.pattern_sets), None)
@@ -299,8 +300,8 @@ def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: i
         check_layered(patterns)
         assert patterns is not None
         weights = draw.normal(0, 0.3 / math.sqrt(len(patterns.instances)), (patterns.weight_count, hidden))
-        # The same in all phases at first; beside other terms little.
-        output = np.tile(draw.normal(0, 0.3 if prior is None else 0.05, (1, hidden)), (phases, 1))
+        # The same in all phases at first; beside other weights of the patterns little.
+        output = np.tile(draw.normal(0, 0.3 if is_alone else 0.05, (1, hidden)), (phases, 1))
     bias, known = np.full(hidden, 0.4), 0
     if network is not None:
         # Further units are worth nothing at first.
@@ -310,7 +311,7 @@ def _start(how: Any, learning: Learning, prior: LinearEvaluation | None, seed: i
         output = np.pad(network.output.reshape(phases, -1, known), spare).reshape(phases, -1)
     layer = Network(weights, bias, output)
     if prior is not None:
-        return evolve(prior, network=layer, coefficients=None), known
+        return evolve(prior, patterns=patterns, network=layer, coefficients=None), known
     link = LOGISTIC if learning.game.greatest_score == 1 else IDENTITY
     over = None if has_views else patterns
     return LinearEvaluation(learning, np.zeros(phases, np.float32), link, patterns=over, network=layer), 0
@@ -344,10 +345,10 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
         "validation": f"{how.held_out:g} of the games, seed {run.seed}",
         **run.files,
     }
-    found = named.load_prior(how.prior, learning.game)
+    found = how.prior if isinstance(how.prior, LinearEvaluation) else named.load_prior(how.prior, learning.game)
     prior = None if found is None else value_part(found)
     if prior is not None:
-        told["prior"] = how.prior
+        told["prior"] = str(how.prior)
     elif how.prior_share:
         raise BadInputError("there is no prior to have a share of the weights")
     if how.undecided and learning.game.greatest_score > 1:
@@ -382,7 +383,7 @@ def fit_network(how: Any, data: Positions | Parts, learning: Learning, run: Run)
     batches = -(-len(rows.fitted) // size)
     whole, rate = passes * batches, _RATE if known == 0 else _LATER_RATE
     if not first.has_views:
-        rate *= _PATTERN_RATE if prior is None or known else 1.0
+        rate *= _PATTERN_RATE if known or not start.pattern_weights.any() else 1.0
     with run.progress("passes", whole) as task:
         task.advance((len(curves[0]) - 1) * batches)
         for number in range(len(curves[0]) - 1, passes):

@@ -411,7 +411,13 @@ class _Training:
         best = min(found, key=lambda each: each[0])
         layered = best[2].patterns
         if searched and layered is not None and can_be_layered(layered):
-            how = Network(patterns=layered, held_out=_HELD_OUT)
+            beside: Any = NO_EVALUATION
+            if self.learning.linear:
+                # Units that add up patterns would have to learn what a count of pieces says at once.
+                terms, link = Terms(linear=self.learning.linear), IDENTITY if settings.link == IDENTITY else LOGISTIC
+                linked = attrs.evolve(settings, link=link)
+                beside = train(pool, self.learning, terms, linked, held_out=drawn, jobs=self.jobs).evaluation
+            how = Network(patterns=layered, prior=beside, held_out=_HELD_OUT)
             run = Run(seed=self.settings.seed, jobs=self.jobs, progress=self.progress, provenance=made)
             judge(f"{best[1]}, hidden layer", value_part(how.fit(pool, self.learning, run).evaluation))
             best = min(found, key=lambda each: each[0])

@@ -163,10 +163,9 @@ def _pattern_sum(data: PatternTables, phase: np.int64, accumulators: Any, ply: i
     return total + sum_entries(accumulators, row, np.int64(0), data.instances, data.starts, data.weights, table)
 
 
-def static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
-    """Score of patterns, linear features and small tables."""
-    phase = np.int64(phase_of(position))
-    total = _pattern_sum(data, phase, accumulators, ply)
+def _linear_sum(position: Position, data: PatternTables, phase: np.int64, accumulators: Any, ply: int) -> np.int64:
+    """Sum of linear features and small tables."""
+    total = np.int64(0)
     if data.features != np.int64(0):
         row = np.int64(_WIDTH) * np.int64(ply)
         values = values_in(accumulators, row + np.int64(_VALUES), data.features)
@@ -177,13 +176,21 @@ def static_score(position: Position, data: PatternTables, accumulators: Any, ply
             total += weight * np.int64(values[np.int64(_SQUARES) + np.int64(place)])
         if data.small.instances > np.int64(0):
             total += sum_of_patterns(values, data.small, phase, accumulators, row + np.int64(_FIRST_INDEX))
+    return total
+
+
+def static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
+    """Score of patterns, linear features and small tables."""
+    phase = np.int64(phase_of(position))
+    total = _pattern_sum(data, phase, accumulators, ply) + _linear_sum(position, data, phase, accumulators, ply)
     return min(max(total, -data.limit), data.limit)
 
 
 def layer_static_score(position: Position, data: PatternTables, accumulators: Any, ply: int) -> np.int64:
     """Score of a hidden layer, and of other terms where there are any."""
     phase, row = np.int64(phase_of(position)), np.int64(_WIDTH) * np.int64(ply)
-    total = data.bias[phase] if data.entries == np.int64(0) else static_score(position, data, accumulators, ply)
+    total = data.bias[phase] if data.entries == np.int64(0) else _pattern_sum(data, phase, accumulators, ply)
+    total += _linear_sum(position, data, phase, accumulators, ply)
     total += layer_steps(accumulators, row, data.instances, data.starts, data.layer, phase)
     return min(max(total, -data.limit), data.limit)
 
@@ -243,8 +250,9 @@ def incremental_evaluator(evaluation: LinearEvaluation) -> Evaluator | None:
     name = "patterns and linear features" if others else "patterns"
     if evaluation.network is None:
         return _evaluator(evaluation, name, static_score, data, played.scale)
-    if not folded.any() and not others:
-        data, name = data._replace(entries=np.int64(0)), "hidden layer"
+    if not folded.any():
+        # Patterns without weights of their own are not added up.
+        data, name = data._replace(entries=np.int64(0)), "hidden layer" + " and linear features" * bool(others)
     data = data._replace(layer=build_layer(evaluation, played.scale))
     return evolve(_evaluator(evaluation, name, layer_static_score, data, played.scale), keeps_scores=True)
 

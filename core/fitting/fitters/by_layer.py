@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Network(Fitter):
     """Fit a hidden layer to POSITIONS (Parquet): over patterns, or over what stands where in both players' views.
 
-    With --prior, its own terms stay as they are, and the layer is fitted beside them.
+    With --prior, its own terms stay as they are, and the layer is fitted beside them: over its patterns, or, where it
+    has none, over those that --patterns names.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class Network(Fitter):
     hidden: int | None = setting(None, least=1, most=1 << 12)
     passes: int = setting(12, least=1, was=("--iterations",))
     undecided: bool = setting(False)
-    prior: str = setting("none", metavar="EVALUATION")
+    prior: Any = setting("none", metavar="EVALUATION")
     prior_share: float = setting(0.0, least=0.0, most=1.0)
     weight_decay: float | None = setting(None, least=0.0, most=1e6)
     held_out: float = setting(0.05, least=0.0, most=0.9, was=("--validation",), metavar="SHARE")

@@ -142,6 +142,22 @@ def test_a_layer_over_patterns_learns_what_no_sum_does(balanced: Positions, tmp_
     np.testing.assert_allclose(evaluation.as_played().predict(balanced), evaluation.predict(balanced), atol=0.3)
 
 
+def test_a_layer_stands_beside_linear_features_that_it_could_not_learn(balanced: Positions) -> None:
+    learning = load_learning("othello")
+    mobility = learning.features.values(balanced.positions)[:, learning.features.index("mobility")]
+    both = evolve(balanced, label=balanced.label + 2 * mobility)
+    linear = fit(both, baseline="mobility", held_out=0.2).evaluation
+    assert isinstance(linear, LinearEvaluation) and linear.patterns is None
+    square = PatternSet.from_names(learning.features, SQUARE)
+    how = Network(patterns=square, prior=linear, hidden=16, passes=400, weight_decay=0, held_out=0.2)
+    found = how.fit(both, learning, Run()).evaluation
+    assert isinstance(found, LinearEvaluation)
+    np.testing.assert_array_equal(found.linear_weights, linear.linear_weights)
+    assert found.patterns is not None and not found.pattern_weights.any()
+    held = both.held_out_mask(0.2, 0)
+    assert np.sqrt(np.mean((found.predict(both) - both.label)[held] ** 2)) < 1.5
+
+
 def test_the_terms_of_a_prior_stay_and_its_layer_goes_on(balanced: Positions, tmp_path: Path) -> None:
     terms, layer = str(tmp_path / "terms.npz"), str(tmp_path / "layer.npz")
     fit(balanced, patterns="logistello", output=terms)

@@ -117,21 +117,21 @@ def test_updates_equal_the_oracle(othello_learning: Learning, whole: LinearEvalu
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "compiled"])
-@pytest.mark.parametrize("terms", [True, False], ids=["beside terms", "alone"])
-def test_updates_of_a_hidden_layer_equal_its_values(othello_learning: Learning, terms: bool, plain: bool) -> None:
+@pytest.mark.parametrize("beside", ["patterns and linear features", "linear features", ""])
+def test_updates_of_a_hidden_layer_equal_its_values(othello_learning: Learning, beside: str, plain: bool) -> None:
     names = ("corner_3x3", "edge_2x", "diagonal_5", "row_2", "row_3")
-    weights = random_evaluation(othello_learning, names, ("mobility",))
-    if not terms:
-        weights = evolve(
-            weights,
-            pattern_weights=0 * weights.pattern_weights,
-            linear=(),
-            linear_weights=weights.linear_weights[:, :0],
-        )
+    weights = random_evaluation(othello_learning, names, ("mobility",) if beside else ())
+    if not beside.startswith("patterns"):
+        weights = evolve(weights, pattern_weights=0 * weights.pattern_weights)
+    else:
+        # A sum beyond the limit, from which the layer comes back.
+        weights = evolve(weights, bias=weights.bias + 70)
     evaluation = random_layer(weights, 40)
     evaluator = incremental_evaluator(evaluation)
     assert evaluator is not None
-    assert evaluator.name == ("patterns and linear features" if terms else "hidden layer")
+    assert evaluator.name == {"": "hidden layer", "linear features": "hidden layer and linear features"}.get(
+        beside, beside
+    )
     for seed in range(1 if plain else 6):
         line = random_line(othello_learning.game, np.random.default_rng(seed))
         expected = evaluation.as_played().sums(line[0]) * evaluator.steps_per_unit
