@@ -56,7 +56,7 @@ from glem.core.positions.replay import plies_of_games
 from glem.core.search.results import Limits
 from glem.core.search.solver import solver_of
 from glem.core.tasks.counts import counted
-from glem.core.tasks.progress import SILENT, Progress
+from glem.core.tasks.progress import SILENT, Parts, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
 from glem.core.tasks.tasks import Workers, kept_workers
 from glem.core.tournament.elo import EloEstimate, elo_of_score
@@ -323,21 +323,22 @@ class _Training:
         # A hidden layer has no weights of one stage alone.
         stages = [None] if evaluation.network is not None else np.unique(phase)[::-1].tolist()
         work.mkdir(exist_ok=True)
-        for number, stage in enumerate(stages):
-            name = f"stage-{number:02d}"
-            file = work / f"{name}.npz"
-            evaluation.save(file)
-            how = SearchLabelling(self._player("labels", str(file)), children=1, sampled=1, seed=self.settings.seed)
-            rows = given if stage is None else given.select(phase == stage)
-            parts = list(label_by_search(rows, how, work / name, workers=workers, progress=self.progress))
-            yield from parts
-            if stage is None or stage == stages[-1]:
-                break
-            labelled = Positions.concatenate(parts)
-            labelled = labelled.select(self.learning.phases.of(labelled.positions) == stage)
-            settings = attrs.evolve(self._fit_settings, smoothing=0.0)
-            terms = Terms.of(evaluation)
-            evaluation = train(labelled, self.learning, terms, settings, prior=evaluation, jobs=self.jobs).evaluation
+        with self.progress("labels", len(stages)) as task:
+            for number, stage in enumerate(stages):
+                name = f"stage-{number:02d}"
+                file = work / f"{name}.npz"
+                evaluation.save(file)
+                how = SearchLabelling(self._player("labels", str(file)), children=1, sampled=1, seed=self.settings.seed)
+                rows = given if stage is None else given.select(phase == stage)
+                parts = list(label_by_search(rows, how, work / name, workers=workers, progress=Parts(task)))
+                yield from parts
+                if stage is None or stage == stages[-1]:
+                    break
+                labelled = Positions.concatenate(parts)
+                labelled = labelled.select(self.learning.phases.of(labelled.positions) == stage)
+                settings, terms = attrs.evolve(self._fit_settings, smoothing=0.0), Terms.of(evaluation)
+                fit = train(labelled, self.learning, terms, settings, prior=evaluation, jobs=self.jobs)
+                evaluation = fit.evaluation
 
     @property
     def _fit_settings(self) -> FitSettings:
