@@ -75,7 +75,7 @@ def test_every_generation_is_judged_and_the_best_is_kept(trained: tuple[Path, li
 
 def test_a_game_without_patterns_gets_some_from_its_labels(tmp_path: Path) -> None:
     learning = attrs.evolve(LEARNING, pattern_sets={})
-    settings = attrs.evolve(SETTINGS, positions=2000, solve=0)
+    settings = attrs.evolve(SETTINGS, positions=700, solve=0)
     done = train_generations(learning, tmp_path / "trained", settings, generations=2)
     assert [each.patterns for each in done] == ["none", "designed"]
     patterns = LinearEvaluation.load(tmp_path / "trained" / "generation-01.npz").patterns
