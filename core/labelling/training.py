@@ -320,7 +320,7 @@ class _Training:
         the stage before, and so on.
         """
         evaluation, phase = load_value(self.best, given.game), self.learning.phases.of(given.positions)
-        # A hidden layer has no weights of one stage alone.
+        # Beside a hidden layer, no weights of one stage are fitted.
         stages = [None] if evaluation.network is not None else np.unique(phase)[::-1].tolist()
         work.mkdir(exist_ok=True)
         with self.progress("labels", len(stages)) as task:

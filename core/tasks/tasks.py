@@ -71,7 +71,7 @@ class Workers:
 
 
 @contextlib.contextmanager
-def later_interrupts() -> Iterator[None]:
+def _later_interrupts() -> Iterator[None]:
     """Let Ctrl-C wait for the end of the block.
 
     In the middle of what an executor does, it would leave locks locked for ever that another thread waits for.
@@ -136,11 +136,12 @@ class LocalWorkers(ProcessPoolExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the workers; with ``cancel_futures`` at once, also those that are in the middle of a task."""
-        if cancel_futures:
-            self._lifeline.close()
-        super().shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            self._lifeline.close()
+        with _later_interrupts():
+            if cancel_futures:
+                self._lifeline.close()
+            super().shutdown(wait=wait, cancel_futures=cancel_futures)
+            if wait:
+                self._lifeline.close()
 
 
 def _start_quiet_tracker() -> None:
@@ -164,11 +165,9 @@ def kept_workers(workers: Workers | None = None) -> Iterator[Workers]:
     try:
         yield evolve(where, executor=pool, in_flight=where.in_flight or _IN_FLIGHT_PER_WORKER * where.workers)
     except BaseException:
-        with later_interrupts():
-            pool.shutdown(cancel_futures=True)
+        pool.shutdown(cancel_futures=True)
         raise
-    with later_interrupts():
-        pool.shutdown()
+    pool.shutdown()
 
 
 def _begin_worker(lifeline: Connection, safe_path: str | None) -> None:
@@ -271,7 +270,7 @@ class _Distribution(Generic[T, R]):
                 for future in self._next_done():
                     attempt = self._running.pop(future)
                     try:
-                        with later_interrupts():
+                        with _later_interrupts():
                             result, reasons = future.result()
                     except (BrokenExecutor, CancelledError) as error:
                         self._lose(attempt, error)
@@ -295,7 +294,7 @@ class _Distribution(Generic[T, R]):
                 return
             attempt.executor = self._current_executor()
             try:
-                with later_interrupts():
+                with _later_interrupts():
                     future = attempt.executor.submit(_call, self._function, attempt.task, list(CARRIED.items()))
                     self._running[future] = attempt
                     future.add_done_callback(self._done.put)
@@ -340,12 +339,11 @@ class _Distribution(Generic[T, R]):
             return
         if self._owned is None:
             raise GlemError(f"the workers broke down ({error}); the same command continues where it can") from error
-        with later_interrupts():
-            self._owned.shutdown(wait=True)
+        self._owned.shutdown(wait=True)
         self._executor = self._owned = None
 
     def _close(self) -> None:
-        with later_interrupts():
+        with _later_interrupts():
             if self._owned is not None:
                 self._owned.shutdown(wait=True, cancel_futures=bool(self._running))
             else:
