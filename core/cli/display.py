@@ -188,7 +188,7 @@ def _telling_more() -> Iterator[None]:
     from numba.core.event import install_listener
 
     from glem.core.cli.compilations import Compilations
-    from glem.core.compiling.cache_folder import cache_folder
+    from glem.core.machine.cache_folder import cache_folder
 
     log, handler = logging.getLogger("glem"), logging.StreamHandler()
     handler.setFormatter(logging.Formatter("glem: %(message)s"))

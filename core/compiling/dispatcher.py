@@ -6,7 +6,6 @@ import that game.
 """
 
 import contextlib
-import fcntl
 import gc
 import hashlib
 import importlib
@@ -30,13 +29,14 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.experimental import function_type  # noqa: F401 # by it numba knows functions that are arguments
 
-from glem.core.compiling.cache_folder import MachineCodeWarning
 from glem.core.compiling.code_digest import code_digest, constant_text, plain
+from glem.core.machine.cache_folder import MachineCodeWarning
+from glem.core.machine.locks import open_lock, try_lock
 
 _ARRAY_FUNCTIONS = "numba.np.arraymath"
 _LOOK = "ensure_blas"
 
-_PYTHON = f"{sys.implementation.cache_tag}{sys.abiflags}"
+_PYTHON = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _said: set[str] = set()
 
@@ -57,7 +57,7 @@ def one_process(path: Path) -> Iterator[None]:
         File to lock; made and left.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = open_lock(path, private=True)
     except OSError:
         yield
         return
@@ -72,14 +72,12 @@ def _wait_for(descriptor: int) -> None:
     last = time.monotonic() + _LONGEST_WAIT
     while time.monotonic() < last:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_WAIT)
+            if try_lock(descriptor):
+                return
         except OSError:
             # Where files cannot be locked, two processes may make the same.
             return
-        else:
-            return
+        time.sleep(_WAIT)
 
 
 def load_compiler() -> None:

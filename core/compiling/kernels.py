@@ -42,7 +42,6 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.extending import overload as numba_overload
 
-from glem.core.compiling.cache_folder import MachineCodeWarning, cache_folder
 from glem.core.compiling.code_digest import code_digest, named_globals
 from glem.core.compiling.failures import (
     explain_failures,
@@ -50,6 +49,7 @@ from glem.core.compiling.failures import (
     note_failures,
 )
 from glem.core.compiling.forwarding import F, compiled_as, is_primitive, primitive
+from glem.core.machine.cache_folder import MachineCodeWarning, cache_folder
 
 _LINKING_FITS = (0, 63), (0, 68)
 """First and last version of numba whose compiler the linking is known to fit."""

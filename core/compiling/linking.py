@@ -14,7 +14,6 @@ and processes that need the same at the same time wait for the first of them.
 from __future__ import annotations
 
 import itertools
-import os
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +28,7 @@ from numba.core.errors import TypingError
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from glem.core.compiling.dispatcher import KernelCache, KernelDispatcher
+from glem.core.machine.programs import after_fork
 
 
 def _number_functions_anew() -> None:
@@ -40,8 +40,7 @@ def _number_functions_anew() -> None:
 
 
 _number_functions_anew()
-if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_number_functions_anew)
+after_fork(_number_functions_anew)
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -1,37 +1,19 @@
 """Writing output files so that a reader never sees half of one, and a killed writer's half is cleared by the next."""
 
 import contextlib
-import fcntl
-import hashlib
 import os
 import re
 import secrets
 import shutil
-import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from glem.core.errors import BadInputError, GlemWarning, writing
+from glem.core.errors import BadInputError, writing
+from glem.core.machine.locks import MACHINE, is_at, open_lock, remove_locked, try_lock
 
-
-class LocksWarning(GlemWarning):
-    """A file system has no locks."""
-
-
-def _machine() -> str:
-    """Name this machine, since it was started, in eight digits: all its containers share its locks, no other does."""
-    try:
-        name = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
-    except OSError:
-        import platform
-
-        name = platform.node()
-    return hashlib.sha256(name.encode()).hexdigest()[:8]
-
-
-_MACHINE = _machine()
-TEMPORARY = re.compile(rf"\..*\.glem-{_MACHINE}[0-9a-f]{{16}}(\.[^.]*)?")
-"""Names of this machine's temporary files and folders; nothing else is called so.
+TEMPORARY = re.compile(rf"(?:\..+)?\.glem-({MACHINE}-[0-9a-f]{{16}})(?:\.[^.]*)?")
+"""Names of this machine's temporary files and folders, and of their locks; nothing else is called so.
 
 Another machine may still write to its own, and its locks may not be seen here.
 """
@@ -39,31 +21,17 @@ Another machine may still write to its own, and its locks may not be seen here.
 
 def temporary_name(target: Path) -> Path:
     """Make up a name beside a path, hidden and with its suffix, by which :func:`clear_temporaries` knows it."""
-    return target.with_name(f".{target.stem}.glem-{_MACHINE}{secrets.token_hex(8)}{target.suffix}")
+    return target.with_name(f".{target.stem}.glem-{MACHINE}-{secrets.token_hex(8)}{target.suffix}")
 
 
-def lock(descriptor: int, place: Path) -> bool:
-    """Lock an open file, as long as it is open; False where another process has it.
+def _lock_of(temporary: Path) -> Path:
+    """File whose lock tells that somebody writes to a temporary one.
 
-    Where the file system has no locks, a :class:`LocksWarning` says so, and nothing keeps others out.
-
-    Parameters
-    ----------
-    place
-        What the lock is for, for the warning.
+    It is a file of its own: a folder cannot be locked on every system, nor an open file be renamed.
     """
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        # Some network file systems answer EACCES for EWOULDBLOCK.
-        return False
-    except OSError as error:
-        warnings.warn(
-            f"{place}: the file system has no locks ({error.strerror}), so let no other glem work there meanwhile",
-            LocksWarning,
-            stacklevel=3,
-        )
-    return True
+    match = TEMPORARY.fullmatch(temporary.name)
+    assert match is not None
+    return temporary.with_name(f".glem-{match[1]}.lock")
 
 
 @contextlib.contextmanager
@@ -81,23 +49,23 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     _check_regular(target)
     clear_temporaries(target.parent)
-    temporary, descriptor = _locked_temporary(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
-    try:
-        with writing(target, temporary):
-            yield temporary
-            with temporary.open("rb+") as written:
-                # A rename that survives a power cut before the data does would leave an empty file.
-                os.fsync(written.fileno())
-            temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-        os.close(descriptor)
+    with _locked_temporary(target) as temporary:
+        try:
+            with writing(target, temporary):
+                temporary.touch(exist_ok=False)
+                yield temporary
+                with temporary.open("rb+") as written:
+                    # A rename that survives a power cut before the data does would leave an empty file.
+                    os.fsync(written.fileno())
+                temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text as a file in UTF-8, atomically; bytes of a file's name that are no text become escapes."""
     with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 @contextlib.contextmanager
@@ -108,33 +76,33 @@ def temporary_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     clear_temporaries(target.parent)
-    folder, descriptor = _locked_temporary(target, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with writing(target, folder):
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(descriptor)
+    with _locked_temporary(target) as folder:
+        try:
+            with writing(target, folder):
+                folder.mkdir()
+                yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _locked_temporary(target: Path, flags: int) -> tuple[Path, int]:
-    """Make a temporary file or folder; the lock on it tells others that its process lives."""
+@contextlib.contextmanager
+def _locked_temporary(target: Path) -> Iterator[Path]:
+    """Make up a temporary name; a lock tells others that its process lives."""
     while True:
         temporary = temporary_name(target)
-        if flags & os.O_DIRECTORY:
-            temporary.mkdir()
-        try:
-            descriptor = os.open(temporary, flags | os.O_CLOEXEC, 0o666)
-        except FileNotFoundError:
-            if target.parent.is_dir() and flags & os.O_DIRECTORY:
-                continue
-            raise
+        path = _lock_of(temporary)
+        with writing(target, path):
+            descriptor = open_lock(path)
         with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try_lock(descriptor)
         # Another process may have cleared it before it was locked.
-        if temporary.exists():
-            return temporary, descriptor
+        if is_at(descriptor, path):
+            break
         os.close(descriptor)
+    try:
+        yield temporary
+    finally:
+        remove_locked(path, partial(os.close, descriptor))
 
 
 def clear_temporaries(folder: Path) -> None:
@@ -146,15 +114,31 @@ def clear_temporaries(folder: Path) -> None:
 
 
 def _clear(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    lock = _lock_of(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        descriptor = os.open(lock, os.O_RDWR)
+    except FileNotFoundError:
+        # Whoever writes makes it first and removes it last.
+        _remove(path)
+        return
+    is_ours = False
+    try:
+        is_ours = try_lock(descriptor)
+        if is_ours and path != lock:
+            _remove(path)
     finally:
-        os.close(descriptor)
+        close = partial(os.close, descriptor)
+        if is_ours:
+            remove_locked(lock, close)
+        else:
+            close()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _check_regular(path: Path) -> None:

@@ -157,7 +157,7 @@ class ExternalPlayers:
         ``(game, spec) -> Player``: starts the program, once in each worker. Its ``choose`` gives a legal move or
         raises :class:`~glem.core.game.protocols.PlayerFailureError`, by which it loses the game, in a bounded time
         whatever the program does. ``close`` ends the program, and so does the end of this process, however it ends
-        (:mod:`glem.core.tasks.guarded_programs`).
+        (:mod:`glem.core.machine.programs`).
     make_scoring
         Optional ``(game, spec) -> PositionScoring``: the program as what gives scores that are graded. A score does
         not depend on what was scored before.

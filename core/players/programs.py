@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import queue
 import shlex
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import attrs
 from attrs import define
@@ -32,9 +32,9 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.files.digests import file_digest
 from glem.core.game.game import Game
 from glem.core.game.protocols import PlayerFailureError
+from glem.core.machine.programs import OWN_GROUP, ProcessorWatch, guard_group, kill_group, release_group
 from glem.core.players.player import MoveChoice
 from glem.core.search.results import Clock, Limits
-from glem.core.tasks.guarded_programs import guard_group, kill_group, release_group
 
 MOST_BYTES = 1 << 24
 """Of one answer; a program that prints more than this is out of its mind."""
@@ -47,9 +47,9 @@ _QUIT_SECONDS = 0.5
 _TIMEOUT, _FOLDER = "timeout", "folder"
 _SHOWN = 80
 
-_PROCESSES = Path("/proc")
-_TIMES = slice(11, 15)
-"""Among the words of ``/proc/PID/stat`` behind the name: ticks in user and system mode, and of children waited for."""
+_MOST_BLOCKS = 16
+"""That are read ahead; then the program has to wait."""
+_CTRL_C_SECONDS = 0.5
 
 
 class ProgramFailureError(GlemError):
@@ -207,36 +207,60 @@ def program_digest(command: Sequence[str]) -> str:
         return ""
 
 
-def processor_seconds(process: int) -> float | None:
-    """Processor time that a process and its children have taken; None where the system does not tell (Linux does)."""
-    try:
-        words = (_PROCESSES / f"{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-        threads = list((_PROCESSES / f"{process}/task").iterdir())
-    except OSError:
-        return None
-    seconds = sum(map(int, words[_TIMES])) / os.sysconf("SC_CLK_TCK")
-    for thread in threads:
-        children = ""
-        with contextlib.suppress(OSError):
-            children = (thread / "children").read_text()
-        seconds += sum(processor_seconds(int(child)) or 0.0 for child in children.split())
-    return seconds
+class _Pipes:
+    """The input and the output of a program, each in the hands of a thread: a program that hangs holds nobody else."""
 
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._commands: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._blocks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._room = threading.Semaphore(_MOST_BLOCKS)
+        self._is_closed = False
+        self._threads = [
+            threading.Thread(target=target, args=(pipe,), name="program", daemon=True)
+            for target, pipe in ((self._write, process.stdin), (self._read, process.stdout))
+        ]
+        for thread in self._threads:
+            thread.start()
 
-class _ProcessorWatch:
-    """Tells what a program's process has taken since it was last asked, so that thinking between moves counts too."""
+    def _write(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError), pipe:
+            while (data := self._commands.get()) is not None:
+                while data:
+                    data = data[pipe.write(data) :]
 
-    def __init__(self) -> None:
-        self._process: int | None = None
-        self._seen = 0.0
+    def _read(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError), pipe:
+            while self._room.acquire() and not self._is_closed:
+                data = pipe.read(_BLOCK)
+                if not data:
+                    break
+                self._blocks.put(data)
+        self._blocks.put(b"")
 
-    def spent(self, process: int | None) -> float | None:
-        found = None if process is None else processor_seconds(process)
-        if found is None:
-            return None
-        before = self._seen if process == self._process else 0.0
-        self._process, self._seen = process, found
-        return max(found - before, 0.0)
+    def send(self, data: bytes) -> None:
+        """Have a text written, as soon as the program reads it."""
+        self._commands.put(data)
+
+    def receive(self, seconds: float) -> bytes | None:
+        """Wait for what the program prints; empty when it has ended, None where nothing comes for so long."""
+        last = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(queue.Empty):
+                # Windows does not interrupt what waits.
+                data = self._blocks.get(timeout=max(min(last - time.monotonic(), _CTRL_C_SECONDS), 0.0))
+                self._room.release()
+                return data
+            if time.monotonic() >= last:
+                return None
+
+    def close(self) -> None:
+        """Close both, now that the program has ended."""
+        self._is_closed = True
+        self._commands.put(None)
+        self._room.release()
+        for thread in self._threads:
+            # What the program started, and is no longer of its group, may still hold the other ends.
+            thread.join(_QUIT_SECONDS)
 
 
 class LineProgram:
@@ -245,6 +269,7 @@ class LineProgram:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipes: _Pipes | None = None
         self._rest = b""
         self._lines: list[str] = []
         self._received = 0
@@ -270,30 +295,18 @@ class LineProgram:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                # Ctrl-C in the terminal is for this process, which ends the program then.
-                start_new_session=True,
                 bufsize=0,
+                **OWN_GROUP,
             )
         except OSError as error:
             raise ProgramStartError(f"engine {self.name} cannot be run: {error}") from error
         guard_group(self._process.pid)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._process.stdout, selectors.EVENT_READ)
-        # A program that does not read must not hold us.
-        os.set_blocking(self._process.stdin.fileno(), False)
+        self._pipes = _Pipes(self._process)
 
     def tell(self, *lines: str) -> None:
-        """Send lines; :class:`ProgramFailureError` where the program has ended or does not read."""
-        assert self._process is not None
-        assert self._process.stdin is not None
-        data = "".join(f"{line}\n" for line in lines).encode()
-        try:
-            if self._process.stdin.write(data) != len(data):
-                raise self.failure("does not read what it is told")
-        except OSError as error:
-            raise self.failure(f"failed: {error}") from error
+        """Send lines; whether the program has ended, or does not read, shows where an answer is awaited."""
+        assert self._pipes is not None
+        self._pipes.send("".join(f"{line}\n" for line in lines).encode())
 
     def next_line(self, deadline: float, wait: float | None = None) -> str:
         """Read a line; "" where none comes for ``wait`` seconds, if that is given.
@@ -310,15 +323,14 @@ class LineProgram:
         ProgramFailureError
             It ended, hung or printed too much; it has been killed.
         """
-        assert self._process is not None
-        assert self._process.stdout is not None
+        assert self._pipes is not None
         while not self._lines:
             left = deadline - time.monotonic()
-            if left <= 0 or not self._selector.select(left if wait is None else min(left, wait)):
+            data = self._pipes.receive(left if wait is None else min(left, wait)) if left > 0 else None
+            if data is None:
                 if wait is not None and wait < left:
                     return ""
                 raise self.failure(f"gave no answer in {self._seconds:.3g} s", timed_out=True)
-            data = os.read(self._process.stdout.fileno(), _BLOCK)
             if not data:
                 raise self.failure("ended by itself")
             self._received += len(data)
@@ -356,18 +368,14 @@ class LineProgram:
             return
         kill_group(process.pid)
         process.wait()
-        self._selector.close()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
+        if self._pipes is not None:
+            self._pipes.close()
         release_group(process.pid)
 
     def close(self) -> None:
         """End it: it is asked first."""
         if self._process is not None:
-            with contextlib.suppress(ProgramFailureError):
-                self.tell("quit")
-        if self._process is not None:
+            self.tell("quit")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_QUIT_SECONDS)
         self.kill()
@@ -379,7 +387,7 @@ class ProgramPlayer(ABC):
     def __init__(self, spec: ProgramSpec) -> None:
         self.name = spec.name
         self._limits = spec.limits
-        self._watch = _ProcessorWatch()
+        self._watch = ProcessorWatch()
 
     @abstractmethod
     def _asked(

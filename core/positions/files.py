@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, GlemError, reading
 from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.files.made import made
-from glem.core.files.memory import shortage
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, game_names, load_game
+from glem.core.machine.memory import shortage
 from glem.core.positions.positions import Merger, Positions
 from glem.core.tasks.counts import counted
 

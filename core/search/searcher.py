@@ -18,6 +18,7 @@ from glem.core.errors import BadInputError, check_arguments
 from glem.core.features.evaluators import Evaluator, start
 from glem.core.game.draws import OCCURRENCES
 from glem.core.game.game import Game
+from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.search.history import FOLLOW_UPS
 from glem.core.search.negascout import MARGIN_WIDENING, negascout
 from glem.core.search.probcut import CHECKS, FULL_WIDTH, ProbCut
@@ -311,7 +312,7 @@ class Searcher:
         BadInputError
             The window is empty, there are no lines, or no legal move is left at the root.
         """
-        began = time.monotonic_ns()
+        began = monotonic_nanoseconds()
         root = self._root(position, lines, window, exclude)
         state = self.state
         if limits.nodes is not None and self._helpers:
@@ -580,7 +581,7 @@ class Searcher:
             depth=depth - max(0, beyond),
             selective_depth=int(counters[AT.DEEPEST]),
             nodes=sum(int(each.state.counters[AT.NODES]) for each in (self, *self._helpers)),
-            seconds=(time.monotonic_ns() - began) / _BILLION,
+            seconds=(monotonic_nanoseconds() - began) / _BILLION,
             stopped=stopped,
             proven=is_whole and not stopped,
             results_only=self.evaluator.result_only,

@@ -114,11 +114,11 @@ def solve_moves(
     position, result_only, nodes, seconds, stop
         As in :meth:`Solver.solve <glem.core.game.solver.Solver.solve>`.
     """
-    began = time.monotonic()
+    began = time.perf_counter()
     found: list[Solution] = []
     for move in game.list_legal_moves(position):
         nodes_left = None if nodes is None else nodes - sum(solution.nodes for solution in found)
-        seconds_left = None if seconds is None else seconds - (time.monotonic() - began)
+        seconds_left = None if seconds is None else seconds - (time.perf_counter() - began)
         # Limits that make no sense from the beginning are for the solver to refuse.
         if found and ((nodes_left is not None and nodes_left < 1) or (seconds_left is not None and seconds_left <= 0)):
             break

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from glem.core.errors import BadInputError, reading, writing
-from glem.core.files.atomic import lock
 from glem.core.files.json_values import parse_json
+from glem.core.machine.descriptors import sync_folder
+from glem.core.machine.locks import lock, remove_locked
 from glem.core.tasks.run_folder import described_differences
 
 VERSION = 1
@@ -64,7 +65,7 @@ class Journal:
         if header.startswith(self._file.read(len(header) + 1)):
             self._file.truncate(0)
             self._write(header)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
             return
         self._file.seek(0)
         found = _read_header(self.path, self._kind, self._file)
@@ -99,8 +100,9 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         # Work that failed before its first piece was finished must not stand in a corrected command's way.
         if kind is not None and os.fstat(self._file.fileno()).st_size == len(_header_line(self._kind, self._settings)):
-            self.path.unlink(missing_ok=True)
-        self.close()
+            remove_locked(self.path, self.close)
+        else:
+            self.close()
 
 
 def read_journal(
@@ -192,12 +194,3 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[tuple[Any, int]]:
             continue
         end += len(line)
         yield record, end
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that a new file's name is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,11 +11,13 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import TEMPORARY, clear_temporaries, lock, temporary_name, write_text
+from glem.core.files.atomic import TEMPORARY, clear_temporaries, temporary_name, write_text
+from glem.core.machine.locks import is_at, lock, open_lock, remove_locked
 
 _MARK = "work.json"
 _LOCK = "lock"
@@ -110,28 +112,23 @@ def folder_lock(folder: Path) -> Iterator[None]:
         yield
     finally:
         _held.discard(key)
-        if _is_at(descriptor, path) and os.fstat(descriptor).st_size == 0:
-            path.unlink()
-        os.close(descriptor)
+        close = partial(os.close, descriptor)
+        if is_at(descriptor, path) and os.fstat(descriptor).st_size == 0:
+            remove_locked(path, close)
+        else:
+            close()
 
 
 def _lock(path: Path) -> int:
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        descriptor = open_lock(path)
         if not lock(descriptor, path.parent):
             os.close(descriptor)
             raise BadInputError(f"another glem is at work in {path.parent}")
         # Who had it before removes the file on leaving: a lock on that keeps nobody out.
-        if _is_at(descriptor, path):
+        if is_at(descriptor, path):
             return descriptor
         os.close(descriptor)
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except OSError:
-        return False
 
 
 def claim_folder(
@@ -187,14 +184,16 @@ def remove_work(folder: Path) -> None:
     files = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
     own = [path for path in files if _OWN.fullmatch(path.name) or TEMPORARY.fullmatch(path.name)]
     if len(own) == len(files):
-        if folder.is_dir():
-            # Under another name at once: a kill leaves nothing that looks like unfinished work.
-            doomed = temporary_name(folder)
+        # Under another name at once: a kill leaves nothing that looks like unfinished work. Windows renames no folder
+        # with an open file in it, such as its lock.
+        doomed = temporary_name(folder)
+        with contextlib.suppress(FileNotFoundError, PermissionError):
             folder.rename(doomed)
             shutil.rmtree(doomed, ignore_errors=True)
-        return
+            return
     for path in sorted(own, key=lambda path: path.name == _MARK):
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(PermissionError):
+            path.unlink(missing_ok=True)
     for path in sorted(folder.rglob("*/"), reverse=True):
         with contextlib.suppress(OSError):
             path.rmdir()

@@ -17,7 +17,6 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import FrameType
 from typing import Any, Generic, TypeVar
@@ -129,7 +128,7 @@ class LocalWorkers(ProcessPoolExecutor):
     def __init__(self, workers: int) -> None:
         context = _Spawning()
         worker_end, self._lifeline = context.Pipe(duplex=False)
-        initial = (worker_end, os.environ.get(SAFE_PATH))
+        initial: tuple[Any, str | None] = (worker_end, os.environ.get(SAFE_PATH))
         with importing_nothing_from_here():
             _start_quiet_tracker()
             super().__init__(workers, mp_context=context, initializer=_begin_worker, initargs=initial)
@@ -170,7 +169,7 @@ def kept_workers(workers: Workers | None = None) -> Iterator[Workers]:
     pool.shutdown()
 
 
-def _begin_worker(lifeline: Connection, safe_path: str | None) -> None:
+def _begin_worker(lifeline: Any, safe_path: str | None) -> None:
     """Begin a worker process: it ends when the other end of ``lifeline`` is closed, by the parent or by its death."""
     # Programs that the worker starts, engines in Python for one, find their modules as ever.
     _restore_path(safe_path)

@@ -12,8 +12,9 @@ import pytest
 from tests.house.tree import ROOT, Module, imports, modules, tracked
 
 FLOORS = (
-    *("errors", "compiling", "files", "tasks", "game", "features", "configurations", "patterns", "positions"),
+    *("errors", "machine", "compiling", "files", "tasks", "game", "features", "configurations", "patterns"),
     *(
+        "positions",
         "evaluation",
         "fitting",
         "measures",

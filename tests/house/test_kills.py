@@ -51,7 +51,7 @@ COMMANDS = {
     "--select all --skip-moves 2 --check-positions 20 --iterations 40 --batch 10 --workers 2 -o spsa",
     "improve": "improve othello {data}/many.games --start {data}/mobility.npz --changes {data}/changes.txt "
     "--skip-moves 4 --resamples 10000 --any-increase --jobs 1 --log l.jsonl -o e.npz",
-    "train": "train connect_four --generations 3 --positions 300 --depth 1 --solve 6 --pairs 4 --workers 2 -o trained",
+    "train": "train connect_four --generations 2 --positions 200 --depth 1 --solve 6 --pairs 2 --workers 2 -o trained",
     "match": f"match {_LABELLER},depth=3 {_LABELLER},depth=2,name=other --opening-count 16 --workers 2 "
     "-o m.jsonl --transcripts t.txt --save-openings o.games",
     "tournament": f"match {_LABELLER},depth=2,name=a {_LABELLER},depth=1,name=b {_LABELLER},nodes=300,name=c "

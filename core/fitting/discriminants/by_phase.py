@@ -5,7 +5,6 @@ won with it (section 4). Each phase is fitted to its positions and those of adja
 """
 
 import math
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -33,6 +32,7 @@ from glem.core.fitting.discriminants.models import (
 )
 from glem.core.fitting.fitters.fitter import Fit
 from glem.core.fitting.phases import nearest_of
+from glem.core.machine.descriptors import reserve
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.progress import SILENT, Progress
@@ -181,7 +181,7 @@ class TermRows:
             # The file has no name, and goes with the array. Its room is taken at once: a full disk is an error here,
             # and would kill the process later.
             with writing(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
-                os.posix_fallocate(file.fileno(), 0, math.prod(shape) * 4)
+                reserve(file.fileno(), math.prod(shape) * 4)
                 values = np.memmap(file, np.float32, shape=shape)
         won, trials = np.empty(shape[0], np.float32), np.empty(shape[0], np.float32)
         game = np.empty(shape[0], np.uint64)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import NotEnoughMemoryError
 from glem.core.files.digests import arrays_digest
-from glem.core.files.memory import shortage
 from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing
 from glem.core.fitting.packed.columns import Columns
+from glem.core.machine.memory import shortage
 from glem.core.patterns.patterns import count_matches
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map

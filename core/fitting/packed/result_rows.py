@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.files.digests import arrays_digest
-from glem.core.files.memory import shortage
 from glem.core.fitting.packed.blocks import Block, Packing
+from glem.core.machine.memory import shortage
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 

@@ -6,11 +6,11 @@ A protocol obeys its commands one after the other. Some of them must end the thi
 
 import os
 import queue
-import select
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
+from glem.core.machine.descriptors import has_input
 from glem.core.tasks.stop import Stop
 
 LONGEST_LINE = 1 << 16
@@ -174,7 +174,7 @@ class DescriptorLines:
 
     def _chunk(self) -> bytes:
         try:
-            if not select.select([self._descriptor], [], [], 0)[0]:
+            if not has_input(self._descriptor):
                 self.settled.set()
             return os.read(self._descriptor, _CHUNK)
         except OSError:

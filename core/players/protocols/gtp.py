@@ -220,12 +220,12 @@ class _Session:
         before = len(engine.moves)
         self._to_move(words)
         found: list[MoveChoice] = []
-        begin = time.monotonic()
+        begin = time.perf_counter()
         clock = self._clocks.get(color)
         self._conversation.think(lambda stop: found.append(engine.choose(clock=clock, stop=stop)))
         if clock is not None:
             # Until the other side tells, as it does before each move if it keeps a clock.
-            left = clock.remaining - (time.monotonic() - begin)
+            left = clock.remaining - (time.perf_counter() - begin)
             self._clocks[color] = Clock(max(left, _LEAST_SECONDS), clock.increment)
         move = found[0].move
         if play:

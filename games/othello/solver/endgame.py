@@ -1,7 +1,6 @@
 """The solver as the rest of glem uses it: one position at a time, with limits."""
 
 import contextlib
-import time
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from glem.core.compiling.kernels import mix
 from glem.core.errors import BadInputError
 from glem.core.features.evaluators import Evaluator
 from glem.core.game.solver import Solution
+from glem.core.search.clock import monotonic_nanoseconds
 from glem.core.tasks.stop import Stop
 from glem.games.othello.formats.score_conventions import CONVENTIONS, Convention
 from glem.games.othello.rules import Position, listed_moves
@@ -124,7 +124,7 @@ class EndgameSolver:
         """
         _check(position, nodes, seconds)
         position = Position(np.uint64(position.own), np.uint64(position.opponent))
-        began = time.monotonic_ns()
+        began = monotonic_nanoseconds()
         moves = listed_moves(position)
         counters = self._workspace.counters
         counters[places.SOLUTION] = (counters[places.SOLUTION] + 1) % _SOLUTIONS
@@ -144,7 +144,7 @@ class EndgameSolver:
             move=variation[0] if variation else (moves[0] if moves else None),
             variation=tuple(variation or moves[:1]),
             nodes=int(counters[places.NODES]),
-            seconds=(time.monotonic_ns() - began) / _BILLION,
+            seconds=(monotonic_nanoseconds() - began) / _BILLION,
             exact=not stopped,
         )
 

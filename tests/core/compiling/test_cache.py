@@ -229,7 +229,7 @@ def test_without_a_writable_folder_every_process_compiles(plugin: Plugin):
     found = plugin.run(GLEM_CACHE_DIR=str(in_the_way / "cache"), TMPDIR=str(spare))
     assert found[:2] == ("66", "-1")
     assert list(spare.rglob("*.nbc"))
-    nothing = "from glem.core.compiling import cache_folder; cache_folder._temporary_cache_folder = lambda: None"
+    nothing = "from glem.core.machine import cache_folder; cache_folder._temporary_cache_folder = lambda: None"
     assert plugin.run(nothing, GLEM_CACHE_DIR=str(in_the_way / "cache")) == found
     assert not plugin.cache.exists()
 

@@ -17,9 +17,9 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from glem.core.compiling import dispatcher, kernels
-from glem.core.compiling.cache_folder import MachineCodeWarning
 from glem.core.compiling.dispatcher import load_compiler, one_process
 from glem.core.compiling.kernels import kernel
+from glem.core.machine.cache_folder import MachineCodeWarning
 
 
 def doubled(value: Any) -> Any:

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glem.core.compiling import kernels
-from glem.core.compiling.cache_folder import MachineCodeWarning
 from glem.core.compiling.code_digest import plain
 from glem.core.compiling.failures import UncompilableError
 from glem.core.compiling.kernels import compiled, inlined, leading_zeros, mix, pdep, pext, popcount, trailing_zeros
 from glem.core.errors import PluginError
+from glem.core.machine.cache_folder import MachineCodeWarning
 
 words = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 1 << 63, 2**64 - 1])
 

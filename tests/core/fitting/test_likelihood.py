@@ -267,7 +267,7 @@ def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glem.core.files.memory.memory_left", lambda: 100)
+    monkeypatch.setattr("glem.core.machine.memory.memory_left", lambda: 100)
     with pytest.raises(NotEnoughMemoryError, match="keep terms on disk"):
         example()
 

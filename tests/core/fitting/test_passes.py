@@ -40,7 +40,7 @@ def test_terms_that_do_not_fit_into_memory_are_refused_at_the_first_chunk(monkey
         yield chunk
         pytest.fail("a second chunk is asked for")
 
-    monkeypatch.setattr("glem.core.files.memory.memory_left", lambda: 10_000_000)
+    monkeypatch.setattr("glem.core.machine.memory.memory_left", lambda: 10_000_000)
     assert len(Design.build([chunk], packing, count=100)) == 100
     with pytest.raises(NotEnoughMemoryError, match=r"1,000,000 positions do not fit .*0\.0 GB left"):
         Design.build(chunks(), packing, count=1_000_000)

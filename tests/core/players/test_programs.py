@@ -9,9 +9,10 @@ import pytest
 from glem.core.errors import BadInputError, GlemError
 from glem.core.game.game import load_game
 from glem.core.game.protocols import PlayerFailureError
+from glem.core.machine.programs import processor_seconds
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice
-from glem.core.players.programs import LinePlayer, ProgramStartError, processor_seconds
+from glem.core.players.programs import LinePlayer, ProgramStartError
 from glem.core.players.spec import parse_player
 from glem.core.search.results import Clock
 from glem.core.tournament.games import End, GameTask, PlayedGame, play_game

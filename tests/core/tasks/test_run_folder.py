@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from glem.core.errors import BadInputError
-from glem.core.files.atomic import TEMPORARY, LocksWarning, clear_temporaries, temporary_name
+from glem.core.files.atomic import TEMPORARY, clear_temporaries, temporary_name
+from glem.core.machine.locks import LocksWarning
 from glem.core.tasks.journal import Journal
 from glem.core.tasks.run_folder import (
     claim_folder,
@@ -110,7 +111,7 @@ def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path: Path) -
     assert names(work) == {"work.json", "labels-000000.npz"}
 
 
-def _flock_that_fails(error: int) -> Callable[..., None]:
+def _lock_that_fails(error: int) -> Callable[..., None]:
     def fail(*_: Any) -> None:
         raise OSError(error, os.strerror(error))
 
@@ -121,7 +122,7 @@ def _flock_that_fails(error: int) -> Callable[..., None]:
 def test_work_goes_on_with_a_warning_where_the_file_system_has_no_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
 ) -> None:
-    monkeypatch.setattr("fcntl.flock", _flock_that_fails(missing))
+    monkeypatch.setattr("glem.core.machine.locks._take", _lock_that_fails(missing))
     with pytest.warns(LocksWarning, match="has no locks"), run_folder(tmp_path / "work", SETTINGS) as work:
         (work / "fit-00.npz").touch()
     with pytest.warns(LocksWarning, match="has no locks"), Journal(tmp_path / "journal", "work", SETTINGS) as journal:
@@ -131,7 +132,7 @@ def test_work_goes_on_with_a_warning_where_the_file_system_has_no_locks(
 
 @pytest.mark.parametrize("taken", [errno.EWOULDBLOCK, errno.EACCES])
 def test_a_lock_that_another_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int) -> None:
-    monkeypatch.setattr("fcntl.flock", _flock_that_fails(taken))
+    monkeypatch.setattr("glem.core.machine.locks._take", _lock_that_fails(taken))
     with pytest.raises(BadInputError, match="another glem is at work"), run_folder(tmp_path / "work", SETTINGS):
         pass
     with pytest.raises(BadInputError, match="another glem is writing"):

@@ -412,7 +412,7 @@ import sys, threading, time
 from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 from glem.core.players.programs import Program
 from glem.core.search.results import Limits
-from glem.core.tasks.guarded_programs import guard_group
+from glem.core.machine.programs import guard_group
 import chess, subprocess
 engine = UciEngine(Program([sys.executable, "-S", sys.argv[1], "hang"], None, None, {}))
 engine.start()

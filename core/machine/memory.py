@@ -1,17 +1,17 @@
 """How much memory is there for this process: the machine's, or what its container and job may take of it."""
 
 import contextlib
-import os
 from pathlib import Path, PurePosixPath
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
-_OWN_SIZE = Path("/proc/self/statm")
 
 
 def memory_limit() -> int:
     """Bytes that this process may hold: the machine's memory, or the least limit of a control group that it is in."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    import psutil
+
+    limits: list[int] = [psutil.virtual_memory().total]
     with contextlib.suppress(OSError):
         for line in _OWN_GROUPS.read_text("utf-8", "replace").splitlines():
             _, controllers, path = line.split(":", 2)
@@ -29,10 +29,11 @@ def memory_limit() -> int:
 
 def memory_left() -> int:
     """Bytes of :func:`memory_limit` that this process does not hold yet."""
-    held = 0
-    with contextlib.suppress(OSError):
-        _, resident, mapped, *_ = map(int, _OWN_SIZE.read_text("ascii").split())
-        held = (resident - mapped) * os.sysconf("SC_PAGE_SIZE")
+    import psutil
+
+    own = psutil.Process().memory_info()
+    # What is mapped from files can be read again. Not every system says how much that is.
+    held: int = own.rss - getattr(own, "shared", 0)
     return max(memory_limit() - held, 0)
 
 

@@ -1,10 +1,12 @@
 """How much memory a process may take."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
-from glem.core.files import memory
+from glem.core.machine import memory
 
 GIGABYTE = 1 << 30
 
@@ -32,6 +34,6 @@ def test_memory_is_that_of_the_least_control_group(
     (tmp_path / "own").write_text(f"{group}\n" if group else "")
     monkeypatch.setattr(memory, "_GROUPS", tmp_path)
     monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "own")
-    monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 16 << 20}[name])
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=64 * GIGABYTE))
     assert memory.memory_limit() == expected
     assert expected - 2 * GIGABYTE < memory.memory_left() < expected
