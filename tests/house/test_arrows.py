@@ -19,8 +19,17 @@ ENTRY_POINT_HOMES = {"glem.games": "glem.games.", "glem.learning": "glem.plugins
 
 NUMBA_COMPILERS = {"cfunc", "generated_jit", "guvectorize", "jit", "jitclass", "njit", "stencil", "vectorize"}
 TOP_LEVEL = {
-    *("core", "games", "plugins", "tests", "docs", ".ci", ".packages"),
-    *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "MANIFEST.in"),
+    *("core", "games", "plugins", "tests", "docs", ".ci", ".github", ".packages"),
+    *(
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "CITATION.cff",
+        "MANIFEST.in",
+        "setup.py",
+    ),
 }
 
 

@@ -107,6 +107,18 @@ def test_source_archive_builds_the_same_wheel(source: Path, wheel: Path, tmp_pat
     assert wheel_files(build(unpacked, "wheel", tmp_path / "wheel")) == wheel_files(wheel)
 
 
+def test_a_checkout_without_links_builds_the_same_wheel(source: Path, wheel: Path, tmp_path: Path) -> None:
+    """As after ``git clone`` on Windows, or in a ZIP archive: what was a link holds its target as text."""
+    checkout = shutil.copytree(source, tmp_path / "checkout", symlinks=True, ignore=shutil.ignore_patterns("out"))
+    links = [path for path in (checkout / PACKAGES / "glem").iterdir() if path.is_symlink()]
+    assert links
+    for path in links:
+        target = os.fspath(path.readlink())
+        path.unlink()
+        path.write_text(target)
+    assert wheel_files(build(checkout, "wheel", tmp_path / "wheel")) == wheel_files(wheel)
+
+
 @pytest.mark.parametrize("command", [["-c", "import glem.core; print(glem.__version__)"], ["-m", "glem", "--version"]])
 def test_a_folder_named_glem_does_not_hide_the_package(command: list[str], tmp_path: Path) -> None:
     """As in the folder where somebody has cloned glem."""

@@ -18,6 +18,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -290,4 +291,6 @@ def emulate_macos() -> None:
 
 def emulate(folder: str) -> None:
     """Emulate the system that a folder is called after."""
+    # Machine code of another system is not for this one.
+    os.environ.setdefault("GLEM_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"glem-{Path(folder).name}"))
     {"windows": emulate_windows, "macos": emulate_macos}[Path(folder).name]()

@@ -3,6 +3,9 @@
 import errno
 import os
 import resource
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +19,8 @@ from glem.core.files.atomic import atomic_path, check_writable, clear_temporarie
 from glem.core.positions.files import write_positions
 from glem.core.tasks.journal import Journal, read_journal
 from tests.killed_programs import program_at_work
+
+_KILLS = int(os.environ.get("GLEM_TEST_KILLS", "12"))
 
 
 def test_success_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -135,6 +140,54 @@ def test_temporaries_of_dead_processes_are_cleared_and_no_others(tmp_path: Path)
     with atomic_path(tmp_path / "another.txt") as temporary:
         temporary.write_text("whole")
     assert {path.name for path in tmp_path.iterdir()} == {"another.txt", *foreign}
+
+
+_WRITE_ON = """
+import itertools, sys
+from pathlib import Path
+from glem.core.files.atomic import atomic_path, temporary_folder
+from glem.core.tasks.journal import Journal
+folder = Path(sys.argv[1])
+with Journal(folder / f"{sys.argv[2]}.jsonl", "work", {}) as journal:
+    for number in itertools.count(len(list(journal.records())) + 1):
+        with temporary_folder(folder / "data.parquet") as inner, atomic_path(folder / "shared.txt") as temporary:
+            (inner / "copy").write_text("all data")
+            temporary.write_text(str(number) * 1000)
+        journal.append({"number": number})
+        print(number, flush=True)
+"""
+
+
+def test_kills_of_two_writers_lose_nothing(tmp_path: Path) -> None:
+    """Each clears what the other's last life has left, and nothing that it writes now."""
+    random = np.random.default_rng(1)
+    last = {"one": 0, "two": 0}
+    for _ in range(_KILLS // len(last)):
+        writers = {
+            name: subprocess.Popen(
+                [sys.executable, "-c", _WRITE_ON, tmp_path, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            for name in last
+        }
+        time.sleep(random.uniform(0.2, 0.6))
+        for name, writer in writers.items():
+            writer.kill()
+            printed, errors = writer.communicate()
+            assert errors == b""
+            last[name] = int((printed.splitlines() or [last[name]])[-1])
+        for name, number in last.items():
+            journal = tmp_path / f"{name}.jsonl"
+            found = [record["number"] for record in read_journal(journal, "work")[1]] if journal.exists() else []
+            # What was written and not yet said may be there too.
+            assert found == list(range(1, len(found) + 1))
+            assert number <= len(found) <= number + 1
+            last[name] = len(found)
+        if (tmp_path / "shared.txt").exists():
+            text = (tmp_path / "shared.txt").read_text()
+            assert text == text[: len(text) // 1000] * 1000
+    assert min(last.values()) > 0
+    write_text(tmp_path / "shared.txt", "whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"one.jsonl", "two.jsonl", "shared.txt"}
 
 
 def test_a_temporary_folder_goes_with_its_block(tmp_path: Path) -> None:

@@ -1,0 +1,47 @@
+"""Open files, whatever the system."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from glem.core.machine.descriptors import has_input, reserve, sync_folder
+
+
+def test_input_is_what_has_come_or_its_end() -> None:
+    reader, writer = os.pipe()
+    try:
+        assert not has_input(reader)
+        os.write(writer, b"go\n")
+        assert has_input(reader)
+        os.read(reader, 10)
+        assert not has_input(reader)
+    finally:
+        os.close(writer)
+    assert has_input(reader)
+    os.close(reader)
+
+
+def test_a_file_has_input(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("go\n")
+    with (tmp_path / "script").open("rb", buffering=0) as file:
+        assert has_input(file.fileno())
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+@pytest.mark.parametrize("size", [1, (1 << 20) + 3])
+def test_room_is_taken_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_missing: bool, size: int
+) -> None:
+    if is_missing:
+        monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    with (tmp_path / "file").open("wb") as file:
+        reserve(file.fileno(), size)
+    found = (tmp_path / "file").stat()
+    assert found.st_size == size
+    assert found.st_blocks * 512 >= size
+
+
+def test_a_folder_is_synced(tmp_path: Path) -> None:
+    sync_folder(tmp_path)
+    assert tmp_path.is_dir()
