@@ -392,3 +392,13 @@ HAS_FAST_PEXT = (
 if HAS_FAST_PEXT:
     compiled_as(_word_intrinsic("llvm.x86.bmi.pext.64", types.uint64))(pext)
     compiled_as(_word_intrinsic("llvm.x86.bmi.pdep.64", types.uint64))(pdep)
+else:
+    _move: Any = compiled(_moved)
+
+    @overload_of(pext)
+    def _overload_pext(word: Any, mask: Any) -> Any:
+        return unannotated(lambda word, mask: _move(np.uint64(word), np.uint64(mask), True))
+
+    @overload_of(pdep)
+    def _overload_pdep(word: Any, mask: Any) -> Any:
+        return unannotated(lambda word, mask: _move(np.uint64(word), np.uint64(mask), False))

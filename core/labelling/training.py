@@ -187,13 +187,13 @@ def train_generations(
     described = {"game": learning.game.name, "games": sources, "digest": digest, **attrs.asdict(chosen)}
     with run_folder(folder, described, keep=True, mark=_MARK, content="training", remedy="name another folder"):
         run = _Training(learning, folder, chosen, records, workers, jobs, progress)
-        began, last = time.monotonic(), 0.0
+        began, last = time.perf_counter(), 0.0
         while generations is None or len(run.done) < generations:
-            start = time.monotonic()
+            start = time.perf_counter()
             if seconds is not None and start - began + _GROWTH * last > seconds:
                 break
             run.next()
-            last = time.monotonic() - start
+            last = time.perf_counter() - start
         return run.done
 
 
@@ -229,7 +229,7 @@ class _Training:
 
     def next(self) -> None:
         """Make one more generation; what a killed run has finished of it is not made again."""
-        number, began = len(self.done), time.monotonic()
+        number, began = len(self.done), time.perf_counter()
         self._label(number)
         games, count, _ = self._facts(number)
         evaluation, labels, errors, linear, patterns = self._fit(number)
@@ -250,7 +250,7 @@ class _Training:
         found = Generation(
             number, games, count, labels, errors, choice_error, spread, pairing.wins, pairing.draws, pairing.losses,
             pairing.elo, str(result.sprt.verdict), is_best, rating, linear, patterns,
-            round(time.monotonic() - began, 1),
+            round(time.perf_counter() - began, 1),
         )  # fmt: skip
         if is_best:
             evaluation.save(self.folder / BEST)

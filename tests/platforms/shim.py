@@ -291,6 +291,8 @@ def emulate_macos() -> None:
 
 def emulate(folder: str) -> None:
     """Emulate the system that a folder is called after."""
+    # What is started in another folder finds it too.
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, os.environ["PYTHONPATH"].split(os.pathsep)))
     # Machine code of another system is not for this one.
     os.environ.setdefault("GLEM_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"glem-{Path(folder).name}"))
     {"windows": emulate_windows, "macos": emulate_macos}[Path(folder).name]()

@@ -1,6 +1,8 @@
 """Bit tricks in both worlds, compiled twins, and what a failed compilation says."""
 
 import os
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +19,7 @@ from glem.core.compiling.failures import UncompilableError
 from glem.core.compiling.kernels import compiled, inlined, leading_zeros, mix, pdep, pext, popcount, trailing_zeros
 from glem.core.errors import PluginError
 from glem.core.machine.cache_folder import MachineCodeWarning
+from tests.system import not_on_windows
 
 words = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 1 << 63, 2**64 - 1])
 
@@ -180,6 +183,24 @@ def test_the_cache_folder_follows_the_environment(tmp_path, monkeypatch):
     assert kernels.cache_folder() == tmp_path / "glem"
 
 
+def test_bits_are_gathered_and_scattered_where_no_instruction_does(tmp_path):
+    program = """
+import numpy as np
+from glem.core.compiling.kernels import HAS_FAST_PEXT, kernel, pdep, pext
+
+@kernel
+def both(word, mask):
+    return pext(word, mask), pdep(word, mask)
+
+assert not HAS_FAST_PEXT
+for word, mask in np.random.default_rng(1).integers(0, 1 << 64, (100, 2), np.uint64):
+    assert both(word, mask) == (pext(word, mask), pdep(word, mask))
+"""
+    environment = os.environ | {"GLEM_NO_PEXT": "1", "GLEM_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+@not_on_windows
 def test_an_unwritable_cache_folder_gives_way_to_a_private_one(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "file" / "cache"))
@@ -196,6 +217,7 @@ def test_an_unwritable_cache_folder_gives_way_to_a_private_one(tmp_path, monkeyp
     assert kernels.cache_folder() is None
 
 
+@not_on_windows
 @pytest.mark.parametrize("variable", ["GLEM_CACHE_DIR", "XDG_CACHE_HOME", "HOME"])
 @pytest.mark.parametrize("others", ["own it", "may write to it", "own a link to it", "may write above it"])
 def test_a_cache_folder_that_others_may_change_is_left_alone(tmp_path, monkeypatch, variable, others):
@@ -227,6 +249,7 @@ def test_a_cache_folder_that_others_may_change_is_left_alone(tmp_path, monkeypat
     assert kernels.cache_folder() == found == Path(os.environ["GLEM_CACHE_DIR"])
 
 
+@not_on_windows
 def test_a_cache_folder_below_a_sticky_one_is_trusted(tmp_path, monkeypatch):
     tmp_path.chmod(0o1777)
     monkeypatch.setenv("GLEM_CACHE_DIR", str(tmp_path / "own"))

@@ -14,6 +14,7 @@ from numba.extending import overload
 
 from glem.core.compiling.code_digest import plain
 from glem.core.compiling.kernels import LINKS, compiled, kept, kernel
+from tests.system import not_on_windows
 
 linking = pytest.mark.skipif(not LINKS, reason="numba's own dispatcher links nothing (GLEM_LINKING, or its version)")
 
@@ -127,6 +128,7 @@ def test_a_kept_translation_is_read_by_the_next_kernel(tmp_path: Path) -> None:
     assert in_processes(tmp_path, *programs) == [["16", "0"], ["17", "1"], ["17", "0"]]
 
 
+@not_on_windows
 @linking
 def test_no_two_processes_number_functions_alike(tmp_path: Path) -> None:
     # By these numbers alone do the names of closures of one function differ, and what is kept is linked by its names.

@@ -27,6 +27,7 @@ from glem.core.positions.selection.selection import SelectionRule
 from glem.core.positions.selection.written_positions import original_text, spreadsheet_text
 from tests.core.cli.terminal import Terminal
 from tests.core.grading.random_games import write_random_games
+from tests.system import not_on_windows
 
 Grade = Callable[..., CollectionGrading]
 
@@ -177,7 +178,7 @@ def test_scores_of_another_program(terminal: Terminal, folder: Path, tmp_path: P
     assert function["missing"] == ply["missing"] == text["missing"] == 0
 
 
-@pytest.mark.parametrize("name", ["=1+1.games", "'=a.games", "\ta.games"])
+@pytest.mark.parametrize("name", ["=1+1.games", "'=a.games", pytest.param("\ta.games", marks=not_on_windows)])
 def test_names_that_a_spreadsheet_would_run(terminal: Terminal, folder: Path, tmp_path: Path, name: str) -> None:
     """They stand behind an apostrophe, and come back with it; a plain one also without."""
     for file in (name, "plain.games"):

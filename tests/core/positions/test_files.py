@@ -182,7 +182,7 @@ def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: G
         for _ in range(3):
             writer.write_table(pa.table(columns, schema=schema))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("os.sysconf", lambda name: 1 << 13)
+        patched.setattr("glem.core.machine.memory.memory_limit", lambda: 1 << 26)
         for read in (read_positions, lambda path: PositionFiles.of([path]).read()):
             with pytest.raises(BadInputError, match="3145728 positions do not fit into memory; stream them"):
                 read(path)
