@@ -59,7 +59,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if int(importlib.metadata.version("setuptools").split(".")[0]) < LEAST_SETUPTOOLS:
         pytest.skip(f"building needs setuptools {LEAST_SETUPTOOLS} or later; the extra `test` brings it")
     folder = tmp_path_factory.mktemp("source")
-    for room in ROOMS:
+    for room in (*ROOMS, "docs", "tests"):
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / PACKAGES, folder / PACKAGES, symlinks=True)
     for path in ROOT.iterdir():
@@ -104,6 +104,8 @@ def test_source_archive_builds_the_same_wheel(source: Path, wheel: Path, tmp_pat
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path / "unpacked", filter="data")
     [unpacked] = (tmp_path / "unpacked").iterdir()
+    for name in ("CHANGELOG.md", "docs/index.md", "tests/house/test_packaging.py", "core/errors.py"):
+        assert (unpacked / name).read_bytes() == (ROOT / name).read_bytes()
     assert wheel_files(build(unpacked, "wheel", tmp_path / "wheel")) == wheel_files(wheel)
 
 
