@@ -25,7 +25,6 @@ FAKE = Path(__file__).parents[2] / "fake_line_program.py"
 OTHELLO = load_game("othello")
 F5 = OTHELLO.parse_move("f5")
 PROTOCOLS = ("gtp", "nboard")
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell")
 
 Made = Callable[..., LinePlayer]
 
@@ -239,7 +238,6 @@ def test_glems_own_engine_as_the_program(game: str, protocol: str) -> None:
         assert PlayedGame.from_json(rules, played.to_json(rules)).to_json(rules) == played.to_json(rules)
 
 
-@on_linux
 @pytest.mark.parametrize("mode", ["busy", "busy child"])
 def test_processor_time_is_the_programs_and_its_childrens(made: Made, mode: str) -> None:
     player = made("gtp", mode)
