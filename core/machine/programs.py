@@ -15,14 +15,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 _WAIT_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
 
-# Ctrl-C in the terminal, or its end, is for this process alone, which ends the program then.
-OWN_GROUP: dict[str, Any]
-"""What :class:`subprocess.Popen` is called with for a program that is to have a group of its own."""
+
+class _OwnGroup(TypedDict, total=False):
+    creationflags: int
+    start_new_session: bool
+
+
+OWN_GROUP: _OwnGroup
+"""What :class:`subprocess.Popen` is called with for a program that is to have a group of its own.
+
+Ctrl-C in the terminal, or its end, is for this process alone then, which ends the program.
+"""
 if sys.platform == "win32":
     OWN_GROUP = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
 else:

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,7 +57,7 @@ class _Seen(ModuleType):
         What is another thing there.
     """
 
-    def __init__(self, real: ModuleType, missing: set[str] = frozenset(), **other: Any) -> None:  # type: ignore[assignment]
+    def __init__(self, real: ModuleType, missing: Set[str] = frozenset(), **other: Any) -> None:
         super().__init__(real.__name__)
         self.__dict__.update(_real=real, _missing=missing, **other)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent
 sys.path.append(str(_FOLDER.parent))
-from shim import emulate  # noqa: E402
+from shim import emulate  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 sys.path.remove(str(_FOLDER.parent))
 emulate(str(_FOLDER))
