@@ -33,9 +33,10 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     import os
     import signal
     import sys
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor, wait
 
     from glem.core.errors import BadInputError
+    from glem.core.machine.locks import LONGEST_WAIT
     from glem.core.players.engine import Engine
     from glem.core.players.protocols.conversation import DescriptorLines
     from glem.core.players.protocols.gtp import GTP
@@ -70,6 +71,8 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     with ThreadPoolExecutor(1, "protocol") as executor:
         serving = executor.submit(protocol.serve, engine, lines, write)
         try:
+            while not wait([serving], LONGEST_WAIT).done:
+                pass
             serving.result()
         except KeyboardInterrupt:
             # The other thread may think for long or wait for a line for ever.

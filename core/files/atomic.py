@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from glem.core.errors import BadInputError, writing
+from glem.core.machine.descriptors import replace_file
 from glem.core.machine.locks import MACHINE, is_at, open_lock, remove_locked, try_lock
 
 TEMPORARY = re.compile(rf"(?:\..+)?\.glem-({MACHINE}-[0-9a-f]{{16}})(?:\.[^.]*)?")
@@ -57,7 +58,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
                 with temporary.open("rb+") as written:
                     # A rename that survives a power cut before the data does would leave an empty file.
                     os.fsync(written.fileno())
-                temporary.replace(target)
+                replace_file(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
 

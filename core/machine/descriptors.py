@@ -1,12 +1,14 @@
 """What operating systems do differently with open files."""
 
-import ctypes
 import os
 import stat
 import sys
+import time
 from pathlib import Path
 
 _BLOCK = bytes(1 << 20)
+_PATIENCE, _PAUSE = 1.0, 0.02
+"""Seconds."""
 
 
 def sync_folder(folder: Path) -> None:
@@ -35,7 +37,21 @@ def reserve(descriptor: int, size: int) -> None:
 
 
 if sys.platform == "win32":
+    import ctypes
     import msvcrt
+
+    def replace_file(source: Path, target: Path) -> None:
+        """See below; whoever looks at files, against viruses or to find them, may have one open for a moment."""
+        last = time.perf_counter() + _PATIENCE
+        while True:
+            try:
+                source.replace(target)
+            except PermissionError:
+                if time.perf_counter() > last:
+                    raise
+                time.sleep(_PAUSE)
+            else:
+                return
 
     def has_input(descriptor: int) -> bool:
         """See below; at a terminal False."""
@@ -50,6 +66,10 @@ if sys.platform == "win32":
 
 else:
     import select
+
+    def replace_file(source: Path, target: Path) -> None:
+        """Give a file the name of another, which is gone then."""
+        source.replace(target)
 
     def has_input(descriptor: int) -> bool:
         """Whether reading would not wait: there is something, or the end."""

@@ -35,6 +35,10 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+LONGEST_WAIT = 0.5
+"""Seconds that a thread should wait for another at a time: on Windows nothing interrupts it, Ctrl-C included."""
+
+
 class LocksWarning(GlemWarning):
     """A file system has no locks."""
 

@@ -9,6 +9,7 @@ warning or not, it kills the process groups that are still there. It is this fil
 import atexit
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -41,6 +42,21 @@ def after_fork(function: Callable[[], object]) -> None:
     """Have a function called in each process that is a fork of this one, where the system forks."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=function)
+
+
+def split_command(text: str) -> list[str]:
+    """Divide a command into words, as a shell does; on Windows a backslash is part of a path.
+
+    Raises
+    ------
+    ValueError
+        A quote has no end.
+    """
+    words = shlex.shlex(text, posix=True, punctuation_chars=False)
+    words.whitespace_split, words.commenters = True, ""
+    if sys.platform == "win32":
+        words.escape = ""
+    return list(words)
 
 
 def kill_group(group: int) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import shlex
 import shutil
 import subprocess
 import threading
@@ -32,7 +31,8 @@ from glem.core.errors import BadInputError, GlemError
 from glem.core.files.digests import file_digest
 from glem.core.game.game import Game
 from glem.core.game.protocols import PlayerFailureError
-from glem.core.machine.programs import OWN_GROUP, ProcessorWatch, guard_group, kill_group, release_group
+from glem.core.machine.locks import LONGEST_WAIT
+from glem.core.machine.programs import OWN_GROUP, ProcessorWatch, guard_group, kill_group, release_group, split_command
 from glem.core.players.player import MoveChoice
 from glem.core.search.results import Clock, Limits
 
@@ -49,7 +49,6 @@ _SHOWN = 80
 
 _MOST_BLOCKS = 16
 """That are read ahead; then the program has to wait."""
-_CTRL_C_SECONDS = 0.5
 
 
 class ProgramFailureError(GlemError):
@@ -181,7 +180,7 @@ def program_command(text: str) -> list[str]:
     # Not by a Path, which would lose the ./ that says that the program is here, or raise for a user who is not.
     whole = os.path.expanduser(text.strip())  # noqa: PTH111
     try:
-        words = [whole] if Path(whole).is_file() else shlex.split(text)
+        words = [whole] if Path(whole).is_file() else split_command(text)
     except ValueError as error:
         raise BadInputError(f"engine {text!r}: {error}") from None
     if not words:
@@ -246,8 +245,7 @@ class _Pipes:
         last = time.monotonic() + seconds
         while True:
             with contextlib.suppress(queue.Empty):
-                # Windows does not interrupt what waits.
-                data = self._blocks.get(timeout=max(min(last - time.monotonic(), _CTRL_C_SECONDS), 0.0))
+                data = self._blocks.get(timeout=max(min(last - time.monotonic(), LONGEST_WAIT), 0.0))
                 self._room.release()
                 return data
             if time.monotonic() >= last:

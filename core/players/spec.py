@@ -273,7 +273,9 @@ def _data_digest(spec: PlayerSpec, game: Game) -> str:
 def split_program(text: str) -> tuple[str, str] | None:
     """Divide ``NAME:PROGRAM`` into the name of a protocol and the program; None where a text is nothing of the kind."""
     name, separator, program = text.partition(_SEPARATOR)
-    is_name = name.isascii() and name.replace("_", "").isalnum() and name == name.lower() and name[:1].isalpha()
+    # One letter is a drive of Windows.
+    is_name = len(name) > 1 and name.isascii() and name.replace("_", "").isalnum() and name == name.lower()
+    is_name = is_name and name[0].isalpha()
     return (name, program) if separator and is_name and program.strip() else None
 
 

@@ -25,14 +25,13 @@ from attrs import define, evolve
 
 from glem.core.compiling.plain_python import PlainReason, collected_reasons, warn_of_plain_rules
 from glem.core.errors import GlemError, check_arguments
+from glem.core.machine.locks import LONGEST_WAIT
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _IN_FLIGHT_PER_WORKER = 2
 _IN_FLIGHT_ELSEWHERE = 256
-_CTRL_C_SECONDS = 0.5
-"""Windows does not interrupt what waits for a lock."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """Variable of the environment by which Python imports nothing from the current folder."""
 
@@ -306,7 +305,7 @@ class _Distribution(Generic[T, R]):
         done: list[Future[tuple[R, list[PlainReason]]]] = []
         while not done:
             with contextlib.suppress(queue.Empty):
-                done.append(self._done.get(timeout=_CTRL_C_SECONDS))
+                done.append(self._done.get(timeout=LONGEST_WAIT))
         with contextlib.suppress(queue.Empty):
             while True:
                 done.append(self._done.get_nowait())
