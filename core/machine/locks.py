@@ -1,7 +1,8 @@
 """Locks on files, which end with the process that has them, however it ends.
 
-The libraries for this lock a whole file. On Windows a locked byte cannot be read, and a journal is read while it is
-written. Here a byte behind the end of any file is locked there.
+On Windows a locked byte cannot be read, and a journal is read while it is written. Of the libraries for this,
+portalocker locks the beginning of the file, and filelock wants another file beside each. Here a byte behind the end of
+any file is locked there.
 """
 
 import contextlib
