@@ -71,6 +71,7 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     with ThreadPoolExecutor(1, "protocol") as executor:
         serving = executor.submit(protocol.serve, engine, lines, write)
         try:
+            # Nothing interrupts a longer wait on Windows.
             while not wait([serving], LONGEST_WAIT).done:
                 pass
             serving.result()

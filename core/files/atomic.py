@@ -94,10 +94,11 @@ def _locked_temporary(target: Path) -> Iterator[Path]:
         path = _lock_of(temporary)
         with writing(target, path):
             descriptor = open_lock(path)
+        is_ours = True
         with contextlib.suppress(OSError):
-            try_lock(descriptor)
-        # Another process may have cleared it before it was locked.
-        if is_at(descriptor, path):
+            is_ours = try_lock(descriptor)
+        # Another process may have cleared it before it was locked, or be about to.
+        if is_ours and is_at(descriptor, path):
             break
         os.close(descriptor)
     try:

@@ -56,9 +56,10 @@ def cache_folder() -> Path | None:
 def _usual_folder() -> Path:
     import platformdirs
 
-    # Raises where there is no home.
-    Path.home()
-    return platformdirs.user_cache_path("glem", appauthor=False).absolute() / "kernels"
+    folder = platformdirs.user_cache_path("glem", appauthor=False)
+    if folder.parts[0] == "~":
+        raise RuntimeError("no home is known")
+    return folder.absolute() / "kernels"
 
 
 if sys.platform == "win32":

@@ -192,7 +192,7 @@ def remove_work(folder: Path) -> None:
             shutil.rmtree(doomed, ignore_errors=True)
             return
     for path in sorted(own, key=lambda path: path.name == _MARK):
-        with contextlib.suppress(PermissionError):
+        with contextlib.suppress(PermissionError) if path.name == _LOCK else contextlib.nullcontext():
             path.unlink(missing_ok=True)
     for path in sorted(folder.rglob("*/"), reverse=True):
         with contextlib.suppress(OSError):

@@ -4,6 +4,8 @@ import ast
 from pathlib import Path
 
 from tests.house.tree import Module, imports, modules
+from tests.platforms.shim import OF_OS as WINDOWS_LACKS
+from tests.platforms.shim import OF_SIGNAL
 
 ROOM = Path("core/machine")
 
@@ -13,19 +15,13 @@ MODULES = set(
 )
 """Of the standard library, that are not on every system or do different things there."""
 
-OF_OS = set(
-    "O_CLOEXEC O_DIRECTORY O_NOFOLLOW O_NONBLOCK O_SYNC chown chroot confstr fchdir fchmod fchown fork forkpty getegid "
-    "geteuid getgid getgroups getloadavg getpgid getpgrp getresuid getsid getuid initgroups kill killpg lchown lockf "
-    "major mkfifo mknod name nice openpty pathconf pipe2 posix_fadvise posix_fallocate posix_spawn pread preadv pwrite "
-    "register_at_fork sched_getaffinity sched_setaffinity sched_yield sendfile set_blocking setgid setpgid setsid "
-    "setuid statvfs symlink sync sysconf ttyname umask uname wait wait3 wait4 waitid waitpid".split()
-)
+OF_OS = WINDOWS_LACKS | {"getresuid", "initgroups", "kill", "major", "name", "symlink", "umask", "waitpid"}
 """Attributes of ``os`` of which the same holds."""
 
 OF_OTHERS = {
     "sys": {"abiflags", "getwindowsversion", "platform"},
     "time": {"clock_gettime", "CLOCK_MONOTONIC", "monotonic_ns", "tzset"},
-    "signal": {"SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1", "alarm", "pause", "pthread_sigmask", "setitimer"},
+    "signal": OF_SIGNAL,
     "socket": {"AF_UNIX", "fromfd"},
     "multiprocessing": {"get_context", "set_start_method"},
 }

@@ -29,15 +29,15 @@ _PLUMBING = {"contextlib", "functools", "os", "pathlib", "shutil", "_pyio", "shi
 """Modules that do what their callers ask for."""
 
 _POSIX_MODULES = {"_posixsubprocess", "fcntl", "grp", "pty", "pwd", "resource", "termios", "tty", "posix"}
-_OF_OS = set(
+OF_OS = set(
     "O_CLOEXEC O_DIRECTORY O_NOFOLLOW O_NONBLOCK O_SYNC chown chroot confstr fchdir fchmod fchown fork forkpty getegid "
     "geteuid getgid getgroups getloadavg getpgid getpgrp getsid getuid killpg lchown lockf mkfifo mknod nice openpty "
     "pathconf pipe2 posix_fadvise posix_fallocate posix_spawn pread preadv pwrite register_at_fork sched_getaffinity "
     "sched_setaffinity sched_yield sendfile set_blocking setgid setpgid setsid setuid statvfs sync sysconf ttyname "
     "uname wait wait3 wait4 waitid".split()
 )
-_OF_SIGNAL = set("SIGALRM SIGCHLD SIGCONT SIGHUP SIGKILL SIGPIPE SIGQUIT SIGSTOP SIGUSR1 SIGUSR2 alarm pause".split())
-_OF_SIGNAL |= {"pthread_kill", "pthread_sigmask", "setitimer", "sigwait"}
+OF_SIGNAL = set("SIGALRM SIGCHLD SIGCONT SIGHUP SIGKILL SIGPIPE SIGQUIT SIGSTOP SIGUSR1 SIGUSR2 alarm pause".split())
+OF_SIGNAL |= {"pthread_kill", "pthread_sigmask", "setitimer", "sigwait"}
 _OF_TIME = {"clock_gettime", "clock_gettime_ns", "CLOCK_MONOTONIC", "CLOCK_REALTIME", "tzset", "pthread_getcpuclockid"}
 _BAD_CHARACTERS = set('<>:"|?*')
 _TICK = 15_625_000
@@ -252,9 +252,9 @@ def emulate_windows() -> None:
     _seen_by_glem(
         dict.fromkeys(_POSIX_MODULES)
         | {
-            "os": _Seen(os, _OF_OS, open=_opened, name="nt"),
+            "os": _Seen(os, OF_OS, open=_opened, name="nt"),
             "sys": _Seen(sys, {"abiflags"}, platform="win32"),
-            "signal": _Seen(signal, _OF_SIGNAL),
+            "signal": _Seen(signal, OF_SIGNAL),
             "select": _Seen(select, {"poll", "epoll"}, select=_select),
             "selectors": None,
             "time": _Seen(time, _OF_TIME, monotonic=lambda: time.monotonic_ns() // _TICK * _TICK / 1e9),

@@ -200,6 +200,18 @@ for word, mask in np.random.default_rng(1).integers(0, 1 << 64, (100, 2), np.uin
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
+def test_without_a_home_the_cache_folder_is_a_private_one_or_the_one_that_is_named(tmp_path, monkeypatch):
+    for name in ("GLEM_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    folder = kernels.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert kernels.cache_folder() == tmp_path / "xdg" / "glem" / "kernels"
+
+
 @not_on_windows
 def test_an_unwritable_cache_folder_gives_way_to_a_private_one(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")

@@ -190,6 +190,18 @@ def test_kills_of_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"one.jsonl", "two.jsonl", "shared.txt"}
 
 
+def test_a_lock_that_another_process_has_is_not_taken_for_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who clears it has it for a moment, and removes it then."""
+    answers = [True, False]
+    monkeypatch.setattr("glem.core.files.atomic.try_lock", lambda _: answers.pop())
+    with atomic_path(tmp_path / "a.txt") as temporary:
+        temporary.write_text("whole")
+        assert not answers
+    assert (tmp_path / "a.txt").read_text() == "whole"
+
+
 def test_a_temporary_folder_goes_with_its_block(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="bad"), temporary_folder(tmp_path / "positions.parquet") as folder:
         (folder / "copy").write_text("all data")
