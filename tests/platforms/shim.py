@@ -102,11 +102,16 @@ def _seen_by_glem(modules: dict[str, ModuleType | None]) -> None:
 
 
 def _open_files() -> list[str]:
-    """Paths of what this process has open or mapped."""
+    """Paths of what this process has open or mapped, and of what others have open.
+
+    Whoever clears a lock counts on it that its owner, who opened it first, keeps it from being removed.
+    """
     found = []
-    for entry in os.listdir("/proc/self/fd"):
+    for process in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            found.append(os.readlink(f"/proc/self/fd/{entry}"))
+            for entry in os.listdir(f"/proc/{process}/fd"):
+                with contextlib.suppress(OSError):
+                    found.append(os.readlink(f"/proc/{process}/fd/{entry}"))
     with open("/proc/self/maps") as file:
         found += [line.split(maxsplit=5)[5].rstrip("\n") for line in file if line.count("/")]
     return found

@@ -162,6 +162,7 @@ def test_kills_of_two_writers_lose_nothing(tmp_path: Path) -> None:
     """Each clears what the other's last life has left, and nothing that it writes now."""
     random = np.random.default_rng(1)
     last = {"one": 0, "two": 0}
+    shortest = 0.2
     for _ in range(_KILLS // len(last)):
         writers = {
             name: subprocess.Popen(
@@ -169,7 +170,7 @@ def test_kills_of_two_writers_lose_nothing(tmp_path: Path) -> None:
             )
             for name in last
         }
-        time.sleep(random.uniform(0.2, 0.6))
+        time.sleep(random.uniform(shortest, shortest + 0.4))
         for name, writer in writers.items():
             writer.kill()
             printed, errors = writer.communicate()
@@ -177,11 +178,16 @@ def test_kills_of_two_writers_lose_nothing(tmp_path: Path) -> None:
             last[name] = int((printed.splitlines() or [last[name]])[-1])
         for name, number in last.items():
             journal = tmp_path / f"{name}.jsonl"
-            found = [record["number"] for record in read_journal(journal, "work")[1]] if journal.exists() else []
+            # It may have been killed within its first line.
+            is_begun = journal.exists() and b"\n" in journal.read_bytes()
+            found = [record["number"] for record in read_journal(journal, "work")[1]] if is_begun else []
             # What was written and not yet said may be there too.
             assert found == list(range(1, len(found) + 1))
             assert number <= len(found) <= number + 1
             last[name] = len(found)
+        if min(last.values()) == 0:
+            # A busy machine has hardly started them by then.
+            shortest += 0.4
         if (tmp_path / "shared.txt").exists():
             text = (tmp_path / "shared.txt").read_text()
             assert text == text[: len(text) // 1000] * 1000
