@@ -3,5 +3,6 @@
 import tomllib
 from pathlib import Path
 
-for dependency in tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]:
+project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+for dependency in [*project["dependencies"], *project["optional-dependencies"]["report"]]:
     print(dependency.replace(">=", "=="))

@@ -75,6 +75,7 @@ def command(
     """
     from glem.core.discovery.game_positions import Games
     from glem.core.game.game import load_game
+    from glem.core.report.svg import can_draw
     from glem.core.report.value_paths import write_value_paths
     from glem.core.tuning.engine_options import read_lines
     from glem.core.tuning.option_tuning import PATHS
@@ -95,7 +96,8 @@ def command(
         progress=display_progress(),
         tell=tell_note,
     )
-    write_value_paths(Path(output) / PATHS, [each.name for each in found.parameters], found.path, found.values)
+    if can_draw():
+        write_value_paths(Path(output) / PATHS, [each.name for each in found.parameters], found.path, found.values)
     data = {"output": output, **found.to_json()}
     print_result(data, [*_told(found, by_match=not files), f"wrote {output}"])
 

@@ -7,6 +7,7 @@ page's, and identifiers are made unique to the chart, so that many charts share 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import math
 import re
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as Tree
 
+from glem.core.errors import GlemWarning
 from glem.core.report.markup import element, extend, legible
 
 if TYPE_CHECKING:
@@ -66,6 +68,20 @@ _STYLE: dict[str, Any] = {
 }
 
 
+class ChartsWarning(GlemWarning):
+    """Charts are left out."""
+
+
+def can_draw() -> bool:
+    """Whether matplotlib, which charts need, is there; a :class:`ChartsWarning` says so where it is not."""
+    is_there = importlib.util.find_spec("matplotlib") is not None
+    if not is_there:
+        warnings.warn(
+            "charts are left out: they need matplotlib (pip install 'pyglem[report]')", ChartsWarning, stacklevel=2
+        )
+    return is_there
+
+
 class Spot(NamedTuple):
     """What a chart tells of a point, or where ``y`` is nan of the whole column around ``x``, while one points there."""
 
@@ -81,6 +97,8 @@ Draw = Callable[["Figure", int], Sequence[Spot]]
 
 def both_sizes(key: str, draw: Draw, description: str) -> list[Tree.Element]:
     """Draw a chart for wide and for narrow windows, of which each shows its own."""
+    if not can_draw():
+        return [_left_out(description)]
     return [
         element("div", chart(f"{key}-{width}", width, height, draw, description), class_=kind)
         for kind, width, height in _SIZES
@@ -89,6 +107,8 @@ def both_sizes(key: str, draw: Draw, description: str) -> list[Tree.Element]:
 
 def chart(key: str, width: int, height: int, draw: Draw, description: str) -> Tree.Element:
     """Draw a chart of that size in CSS pixels; ``key`` is unique on the page."""
+    if not can_draw():
+        return _left_out(description)
     from matplotlib.figure import Figure
 
     written = io.BytesIO()
@@ -107,6 +127,10 @@ def chart(key: str, width: int, height: int, draw: Draw, description: str) -> Tr
         "aria-label": legible(description, 500),
     }
     return extend(svg, [_answering(spot, height) for spot in spots])
+
+
+def _left_out(description: str) -> Tree.Element:
+    return element("p", f"{legible(description, 500)}: left out, since matplotlib was not installed.", class_="soft")
 
 
 @contextlib.contextmanager

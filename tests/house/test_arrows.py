@@ -26,6 +26,7 @@ TOP_LEVEL = {
         "LICENSE",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
+        "SECURITY.md",
         "CITATION.cff",
         "MANIFEST.in",
         "setup.py",

@@ -150,6 +150,16 @@ def test_nothing_asks_for_another_distribution() -> None:
     assert [str(path) for path, text in texts.items() if asked.search(text)] == []
 
 
+def test_another_program_of_that_name_is_told_of(tmp_path: Path) -> None:
+    """The lemmatizer on the package index has an empty ``glem/__init__.py``."""
+    (tmp_path / "glem").mkdir()
+    (tmp_path / "glem" / "__init__.py").touch()
+    shutil.copytree(ROOT / "core", tmp_path / "glem" / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from glem.core.cli import main"
+    tried = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert "pip uninstall glem" in tried.stderr.splitlines()[-1]
+
+
 def test_changelog_tells_of_this_version() -> None:
     headings = re.findall(r"^## \[([^\]]+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings[0] == "Unreleased"

@@ -36,6 +36,7 @@ from glem.core.report.data import (
 )
 from glem.core.report.markup import aligned, legible, number, signed
 from glem.core.report.pages.discovery import render
+from glem.core.report.svg import ChartsWarning
 
 ROOT = Path(__file__).parents[3]
 VOID = {"link", "meta", "wbr", "br"}
@@ -360,6 +361,17 @@ def test_matplotlib_settings_of_the_caller_neither_matter_nor_change(
 def test_importing_the_report_does_not_load_matplotlib() -> None:
     program = "import sys, glem.core.report.discovered; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_without_matplotlib_a_page_has_all_but_its_charts(monkeypatch: pytest.MonkeyPatch, example_text: str) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.warns(ChartsWarning, match="pyglem"):
+        text = render(example_report())
+    assert "<svg" in text  # boards are drawn without it
+    assert 'class="chart"' not in text
+    charts = example_text.count('class="chart"') - example_text.count('class="narrow-only"')
+    assert text.count("left out, since matplotlib was not installed") == charts
 
 
 def test_an_error_leaves_the_older_file(tmp_path: Path) -> None:
