@@ -35,10 +35,11 @@ _LISTED = {
 }
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx lists those that there are."""
     app.connect("builder-inited", _write_pages)
     app.connect("autodoc-skip-member", _says_nothing)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _write_pages(app: Sphinx) -> None:

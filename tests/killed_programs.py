@@ -11,13 +11,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from glem.core.machine.programs import OWN_GROUP, kill_group
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""What no program can catch: on Windows SIGTERM is that."""
+
+KILLED = -KILL if hasattr(signal, "SIGKILL") else 1
+"""Exit status of a program that was killed."""
+
 _LONGEST_SECONDS = 300
 
 
 def end_program_when(
     command: list[str],
     condition: Callable[[], object],
-    by: signal.Signals = signal.SIGKILL,
+    by: signal.Signals = KILL,
     *,
     workers_too: bool = True,
     folder: Path | None = None,
@@ -34,21 +44,23 @@ def end_program_when(
     printed = os.devnull if folder is None or "--json" not in command else folder / "printed"
     with Path(printed).open("w") as output:
         process = subprocess.Popen(
-            command, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True, start_new_session=True
+            command, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True, **OWN_GROUP
         )
     try:
         deadline = time.monotonic() + _LONGEST_SECONDS
         while not condition() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
         if process.poll() is None:
-            if workers_too:
+            if workers_too and by == KILL:
+                kill_group(process.pid)
+            elif workers_too:
                 os.killpg(process.pid, by)
             else:
                 process.send_signal(by)
         errors = process.communicate(timeout=_LONGEST_SECONDS)[1]
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_group(process.pid)
             process.communicate()
     return process.returncode, errors
 
@@ -56,7 +68,7 @@ def end_program_when(
 def end_command_when(
     arguments: list[str],
     condition: Callable[[], object],
-    by: signal.Signals = signal.SIGKILL,
+    by: signal.Signals = KILL,
     folder: Path | None = None,
 ) -> tuple[int, str]:
     """Do the same to ``glem`` with these arguments."""
@@ -66,10 +78,9 @@ def end_command_when(
 def is_alive(process: int) -> bool:
     """Whether a process runs; a zombie has ended, whoever its parent is."""
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return False
-    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def wait_for_end(process: int) -> None:

@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import glem
 from glem.core.configurations.mining.generation import mine
 from glem.core.features.learning import load_learning
@@ -47,9 +49,9 @@ def contents(path: Path, positions: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "glem", "show", path.name, "--json"]
     printed = subprocess.run(command, check=True, cwd=path.parent, stdout=subprocess.PIPE, text=True).stdout
     found: dict[str, Any] = json.loads(printed)
-    if found["kind"] == "evaluation":
+    if found["kind"].endswith("evaluation"):
         sample = read_positions(positions).head(EVALUATED)
-        found["values"] = glem.load_evaluation(path, "connect_four").predict(sample.positions).tolist()
+        found["values"] = np.asarray(glem.load_evaluation(path, "connect_four").predict(sample.positions)).tolist()
     return found
 
 

@@ -24,12 +24,13 @@ from tests.core.labelling.labelling_examples import some_positions
 from tests.core.positions.test_game_tree import random_games
 from tests.core.styles.small_games import DRIFTER, small_game, write_small_games
 from tests.house.golden import canonical
-from tests.killed_programs import end_command_when
+from tests.killed_programs import KILL, KILLED, end_command_when
 from tests.othello import OTHELLO, sample_of_games
+from tests.system import IS_WINDOWS
 
-KILLS = 2
+KILLS = 1
 # Python ends by the signal itself where Ctrl-C came inside code that was made from text.
-STATUSES = {0, -signal.SIGKILL, 130, -signal.SIGINT}
+STATUSES = {0, KILLED, 130, -signal.SIGINT}
 
 TELLING_TIMES = {"trained/report.html"}
 """What they tell besides stands in files beside them."""
@@ -143,7 +144,7 @@ def test_a_killed_command_continues(name: str, data: Path, tmp_path: Path) -> No
     assert "glem: notice" not in errors  # by which commands say that an option has another name
     generator = random.Random(name)
     for last in [*(2 + 0.8 * generator.random() * len(watch.states) for _ in range(KILLS)), math.inf]:
-        by = generator.choice([signal.SIGKILL, signal.SIGINT])
+        by = KILL if IS_WINDOWS else generator.choice([KILL, signal.SIGINT])
         status, errors = end_command_when(words, Watch(killed, last), by, folder=killed)
         assert status in STATUSES, errors
         if status == 0:

@@ -71,7 +71,8 @@ class _Seen(ModuleType):
 
 
 def _is_glem(module: str) -> bool:
-    return module.partition(".")[0] == "glem"
+    """Whether a module is glem's, or a test of it: those are for all systems too."""
+    return module.partition(".")[0] in {"glem", "tests"}
 
 
 def _for_glem() -> bool:

@@ -1,7 +1,6 @@
 """The commands as a user runs them: output, JSON, wrong, empty and damaged input."""
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from glem.core.positions.files import read_positions, write_positions
 from glem.core.positions.positions import Positions
 from glem.core.tasks import progress
 from tests.core.cli.terminal import Terminal
+from tests.system import not_on_windows
 
 _OWN_FITTERS = Path(__file__).parents[3] / "docs" / "how-to" / "my_fitters.py"
 
@@ -110,7 +110,7 @@ def test_fit_evaluate_and_compare_agree(terminal: Terminal, positions: Path, mod
     assert model.read_bytes() == again.read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["standard input", "pipe"])
+@pytest.mark.parametrize("kind", ["standard input", pytest.param("pipe", marks=not_on_windows)])
 def test_input_comes_through_a_pipe(
     terminal: Terminal, positions: Path, model: Path, tmp_path: Path, kind: str
 ) -> None:
@@ -126,6 +126,7 @@ def test_input_comes_through_a_pipe(
     assert not list(Path(tempfile.gettempdir()).glob("glem-*/pipe.parquet"))
 
 
+@not_on_windows
 def test_a_pipe_that_nobody_writes_to_ends_the_wait(
     terminal: Terminal, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_pipe_that_nobody_writes_to_ends_the_wait(
     assert "is a pipe, a file is needed" in terminal.fails("grade", "othello", model, "--evaluation", tmp_path / "pipe")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 @pytest.mark.parametrize("as_json", [(), ("--json",)])
 def test_a_full_disk_behind_standard_output_is_named(as_json: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
@@ -143,7 +145,10 @@ def test_a_full_disk_behind_standard_output_is_named(as_json: tuple[str, ...]) -
     assert found.stderr.splitlines()[0] == "glem: standard output: No space left on device"
 
 
+@not_on_windows
 def test_output_that_is_cut_short_is_an_error_without_a_buffer_too(tmp_path: Path) -> None:
+    import resource
+
     command = [sys.executable, "-u", "-m", "glem", "fit", "likelihood", "--help"]
     with (tmp_path / "help.txt").open("w") as cut_short:
         found = subprocess.run(

@@ -1,7 +1,6 @@
 """``glem play`` and ``glem search`` as a person uses them, with a pipe for the keyboard."""
 
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from glem.core.players.engine import Engine
 from glem.core.positions.reading import read_records
 from tests.core.cli.terminal import Terminal
 from tests.killed_programs import killed_in_the_end
+from tests.system import not_on_windows
 
 RANDOM = ("othello", "--player", "random")
 
@@ -230,7 +230,10 @@ def test_bytes_that_are_no_text_are_no_move() -> None:
     assert run.stdout.endswith(b"no moves yet\n")
 
 
+@not_on_windows
 def test_a_terminal_has_prompts_and_colors() -> None:
+    import pty
+
     controller, worker = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     command = [sys.executable, "-m", "glem", "play", *RANDOM]
@@ -304,6 +307,7 @@ def test_search_obeys_each_limit(terminal: Terminal, mobility: str) -> None:
     assert search("--depth", "1", "--position", position)["lines"][0]["moves"] in (["c1"], ["c8"])
 
 
+@not_on_windows
 def test_an_interrupted_search_shows_what_it_has(mobility: str) -> None:
     arguments = ["search", "othello", "--evaluation", mobility, "--depth", "60"]
     command = [sys.executable, "-u", "-m", "glem", *arguments]
@@ -348,7 +352,7 @@ def test_ctrl_c_makes_glem_move_at_once(against_mobility: Terminal, monkeypatch:
     choose = Engine.choose
 
     def interrupted(engine: Engine, **others: Any) -> Any:
-        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
         timer.start()
         try:
             return choose(engine, **others)

@@ -6,7 +6,6 @@ reader finds in it.
 
 import argparse
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import psutil
 from attrs import define, field
 
 from glem.core.errors import GlemError
@@ -66,13 +66,16 @@ def tried(reader: Reader, count: int, folder: Path, seed: int = 1) -> Outcome:
     path = folder / f"{reader.name.replace(' ', '-')}{reader.suffix}"
     path.write_bytes(reader.content)
     assert reader.right(reader.content, reader.read(path)) is not False, f"{reader.name}: the good file is read wrongly"
-    signal.signal(signal.SIGALRM, _alarm)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    has_alarm = hasattr(signal, "alarm")
+    if has_alarm:
+        signal.signal(signal.SIGALRM, _alarm)
+    before = _most_memory()
     for content in damaged_contents(reader, count, seed):
         path.write_bytes(content)
         outcome.tried += 1
         begin = time.perf_counter()
-        signal.alarm(_SECONDS)
+        if has_alarm:
+            signal.alarm(_SECONDS)
         try:
             found = reader.read(path)
         except GlemError as error:
@@ -84,9 +87,10 @@ def tried(reader: Reader, count: int, folder: Path, seed: int = 1) -> Outcome:
             outcome.tracebacks.append((content, traceback.format_exc()))
             continue
         finally:
-            signal.alarm(0)
+            if has_alarm:
+                signal.alarm(0)
             outcome.longest = max(outcome.longest, time.perf_counter() - begin)
-        outcome.memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        outcome.memory = _most_memory() - before
         outcome.accepted += 1
         try:
             right, why = reader.right(content, found), repr(found)
@@ -98,8 +102,14 @@ def tried(reader: Reader, count: int, folder: Path, seed: int = 1) -> Outcome:
             outcome.equal += 1
         else:
             outcome.different.append((content, why))
-    outcome.memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    outcome.memory = _most_memory() - before
     return outcome
+
+
+def _most_memory() -> float:
+    """MB that this process has had at most; where only Windows knows that, what it has."""
+    known = psutil.Process().memory_info()
+    return getattr(known, "peak_wset", known.rss) / (1 << 20)
 
 
 def _alarm(*_: Any) -> None:
@@ -111,7 +121,9 @@ def _one(name: str, count: int, seed: int, keep: Path | None) -> list[Any]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         reader = next(known for known in readers(folder) if known.name == name)
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        import resource
+
+        used = psutil.Process().memory_info().vms
         resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
         outcome = tried(reader, count, folder, seed)
     for kind in ("tracebacks", "different"):

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from glem.core.files.atomic import atomic_path, check_writable, clear_temporarie
 from glem.core.positions.files import write_positions
 from glem.core.tasks.journal import Journal, read_journal
 from tests.killed_programs import program_at_work
+from tests.system import not_on_windows
 
 _KILLS = int(os.environ.get("GLEM_TEST_KILLS", "12"))
 
@@ -70,6 +70,7 @@ WRITERS = pytest.mark.parametrize(
 )
 
 
+@not_on_windows
 @WRITERS
 def test_a_name_that_is_no_text_is_written_to(tmp_path: Path, name: str, write: Callable[[Path], None]) -> None:
     path = tmp_path / os.fsdecode(b"\xff" + name.encode())
@@ -77,8 +78,11 @@ def test_a_name_that_is_no_text_is_written_to(tmp_path: Path, name: str, write: 
     assert list(tmp_path.iterdir()) == [path]
 
 
+@not_on_windows
 @WRITERS
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path, name: str, write: Callable[[Path], None]) -> None:
+    import resource
+
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
     try:
@@ -102,7 +106,7 @@ def test_an_error_within_a_temporary_folder_names_the_file(tmp_path: Path) -> No
 
 
 def test_only_files_are_replaced(tmp_path: Path) -> None:
-    for target in (tmp_path, Path("/dev/null")):
+    for target in (tmp_path, Path(os.devnull)):
         with pytest.raises(BadInputError, match="is no file"), atomic_path(target):
             pass
     with pytest.raises(BadInputError, match="does not exist"):

@@ -8,6 +8,7 @@ import pytest
 from glem.core.errors import GlemError
 from tests.core.files.fuzz import tried
 from tests.core.files.fuzzed_readers import readers
+from tests.system import not_on_windows
 
 MUTATIONS = 25
 
@@ -26,6 +27,7 @@ def test_damaged_files_are_refused_or_read_as_a_naive_reader_reads_them(tmp_path
     assert len(names) == len(set(names)) >= 30
 
 
+@not_on_windows
 def test_a_pipe_or_a_device_is_refused_unread(tmp_path: Path) -> None:
     """One would never begin, the other never end."""
     for reader in readers(tmp_path):

@@ -1,11 +1,12 @@
 """Tasks for worker processes, in a module that those can import."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import psutil
 
 
 def square(number: int) -> int:
@@ -21,7 +22,7 @@ def square_after_kills(job: tuple[int, str, int]) -> int:
         if died < deaths:
             with path.open("a") as file:
                 file.write("x")
-            os.kill(os.getpid(), signal.SIGKILL)
+            psutil.Process().kill()
     return number * number
 
 

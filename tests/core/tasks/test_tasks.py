@@ -18,17 +18,10 @@ import pytest
 from glem.core.errors import BadInputError, GlemError
 from glem.core.tasks.tasks import LocalWorkers, Workers, run_tasks
 from tests.core.tasks.task_examples import fail_on_three, sleep_long, square, square_after_kills
-from tests.killed_programs import end_program_when
+from tests.killed_programs import KILL, end_program_when, is_alive
+from tests.system import not_on_windows
 
 PATIENCE = 300.0
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def wait_for(condition: object, what: str) -> None:
@@ -114,7 +107,7 @@ def test_closing_the_iterator_ends_busy_workers_at_once(tmp_path: Path) -> None:
         workers.submit(sleep_long, str(tmp_path))
     wait_for(lambda: len(list(tmp_path.iterdir())) == 2, "two busy workers")
     workers.shutdown(cancel_futures=True)
-    assert not any(alive(int(path.name)) for path in tmp_path.iterdir())
+    assert not any(is_alive(int(path.name)) for path in tmp_path.iterdir())
 
 
 PARENT = """
@@ -126,7 +119,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("death", [KILL, pytest.param(signal.SIGINT, marks=not_on_windows), signal.SIGTERM])
 def test_workers_end_with_their_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, death: signal.Signals) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
@@ -135,7 +128,7 @@ def test_workers_end_with_their_parent(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
     command = [sys.executable, str(script), str(busy)]
     _, errors = end_program_when(command, lambda: len(list(busy.iterdir())) == 2, death, workers_too=False)
-    wait_for(lambda: not any(alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
+    wait_for(lambda: not any(is_alive(int(path.name)) for path in busy.iterdir()), "the end of the workers")
     assert errors.count("Traceback") == (death == signal.SIGINT)
     assert "leaked" not in errors
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -23,7 +22,7 @@ from glem.core.tournament.games import PlayedGame
 from glem.core.tournament.sprt import Sprt, SprtVerdict
 from glem.core.tournament.tournament import TournamentResult, read_games, run_tournament
 from tests.core.tournament.tournament_examples import QUICK, killed_once_then_played, quick_tournament
-from tests.killed_programs import end_command_when
+from tests.killed_programs import KILLED, end_command_when
 
 
 def untimed(game: PlayedGame) -> PlayedGame:
@@ -105,7 +104,7 @@ def test_a_killed_tournament_loses_no_game_and_plays_none_twice(
         status, _ = end_command_when(
             command, lambda least=least: record.exists() and record.read_bytes().count(b"\n") > least
         )
-        assert status == -signal.SIGKILL
+        assert status == KILLED
     whole_lines, _, _ = record.read_bytes().rpartition(b"\n")
     before = [line["number"] for line in map(json.loads, whole_lines.splitlines()[1:])]
     assert 12 <= len(before) < 36

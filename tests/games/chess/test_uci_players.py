@@ -39,6 +39,7 @@ from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 from glem.games.chess.uci.player import UciPlayer
 from tests.core.labelling.labelling_examples import some_positions
 from tests.killed_programs import is_alive, program_at_work, wait_for_end
+from tests.system import not_on_windows
 
 FAKE = Path(__file__).with_name("fake_uci_engine.py")
 BEFORE_MATE = tuple(map(parse_move, ("f2f3", "e7e5", "g2g4")))
@@ -100,6 +101,7 @@ def test_texts_without_sense(player_text: str, said: str) -> None:
         parse_player(player_text).resolved(CHESS)
 
 
+@not_on_windows  # which has other rules for what can be executed
 @pytest.mark.parametrize(
     "written", ["./engine", "~/engine", "./my engine", "'./my engine' good", "'./a,b/engine'", "sub/../engine"]
 )
@@ -121,6 +123,7 @@ def test_paths_of_programs_mean_what_they_mean_to_a_shell(
     player.close()
 
 
+@not_on_windows
 def test_a_program_here_that_is_not_on_path_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "engine").write_text("#!/bin/sh\n")
     monkeypatch.chdir(tmp_path)
@@ -412,11 +415,11 @@ import sys, threading, time
 from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 from glem.core.players.programs import Program
 from glem.core.search.results import Limits
-from glem.core.machine.programs import guard_group
+from glem.core.machine.programs import OWN_GROUP, guard_group
 import chess, subprocess
 engine = UciEngine(Program([sys.executable, "-S", sys.argv[1], "hang"], None, None, {}))
 engine.start()
-deaf = subprocess.Popen([sys.executable, "-S", sys.argv[1], "deaf"], start_new_session=True)
+deaf = subprocess.Popen([sys.executable, "-S", sys.argv[1], "deaf"], **OWN_GROUP)
 guard_group(deaf.pid)
 threading.Thread(target=lambda: engine.think(chess.Board(), Limits(), game=None, seconds=100)).start()
 print(engine.process, deaf.pid, flush=True)
