@@ -18,8 +18,8 @@ from glem.core.machine.programs import OWN_GROUP, kill_group
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 """What no program can catch: on Windows SIGTERM is that."""
 
-KILLED = -KILL if hasattr(signal, "SIGKILL") else 1
-"""Exit status of a program that was killed."""
+KILLED = {-KILL} if hasattr(signal, "SIGKILL") else {1, -9}
+"""Exit statuses of a program that was killed; the last that of an emulated Windows."""
 
 _LONGEST_SECONDS = 300
 
@@ -43,9 +43,7 @@ def end_program_when(
     """
     printed = os.devnull if folder is None or "--json" not in command else folder / "printed"
     with Path(printed).open("w") as output:
-        process = subprocess.Popen(
-            command, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True, **OWN_GROUP
-        )
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True, **OWN_GROUP)
     try:
         deadline = time.monotonic() + _LONGEST_SECONDS
         while not condition() and process.poll() is None and time.monotonic() < deadline:

@@ -64,7 +64,7 @@ def _source_file(name: str) -> Path | None:
 def _imported_names(text: str, module: str, is_package: bool) -> set[str]:
     """Names of modules that a source text may import; names that are no modules are sorted out later."""
     found: set[str] = set()
-    text = text.replace("\\\n", " ")
+    text = text.replace("\r\n", "\n").replace("\\\n", " ")
     # To search for the word and to look around it there takes a tenth of the time of one expression for all.
     place = text.find("import")
     while place >= 0:

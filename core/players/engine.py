@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import attrs
@@ -16,6 +16,7 @@ from glem.core.evaluation.named import load_searched
 from glem.core.evaluation.result_models import ResultModels
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
+from glem.core.machine.locks import LONGEST_WAIT
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import SEARCH, USUAL_SOLVE_FROM, PlayerSpec
@@ -427,6 +428,8 @@ def _interruptibly(task: Callable[[Stop], _Result], stop: Stop, *, answers_inter
     with ThreadPoolExecutor(1, "engine") as executor:
         running = executor.submit(task, stop)
         try:
+            while not wait([running], LONGEST_WAIT).done:
+                pass
             return running.result()
         except KeyboardInterrupt:
             stop.set()

@@ -133,7 +133,7 @@ class Spans(NamedTuple):
 
     def excerpt(self, index: int) -> str:
         """Show the first characters of a span behind its blanks, readable on one line."""
-        text = self.text(index).lstrip(" \t,;")
+        text = self.text(index).lstrip(" \t,;").removesuffix("\r")
         return f"{text[:_SHOWN]!a}{'...' if len(text) > _SHOWN else ''}"
 
 

@@ -30,7 +30,7 @@ from tests.system import IS_WINDOWS
 
 KILLS = 1
 # Python ends by the signal itself where Ctrl-C came inside code that was made from text.
-STATUSES = {0, KILLED, 130, -signal.SIGINT}
+STATUSES = {0, *KILLED, 130, -signal.SIGINT}
 
 TELLING_TIMES = {"trained/report.html"}
 """What they tell besides stands in files beside them."""

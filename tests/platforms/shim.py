@@ -59,7 +59,7 @@ class _Seen(ModuleType):
 
     def __init__(self, real: ModuleType, missing: Set[str] = frozenset(), **other: Any) -> None:
         super().__init__(real.__name__)
-        self.__dict__.update(_real=real, _missing=missing, **other)
+        self.__dict__.update(_real=real, _missing=missing, _before={}, **other)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._missing:
@@ -67,7 +67,13 @@ class _Seen(ModuleType):
         return getattr(self._real, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        self._before.setdefault(name, getattr(self._real, name))
         setattr(self._real, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Undo what was set: pytest finds nothing of that name in ``__dict__``, and takes away what it has set."""
+        if name in self._before:
+            setattr(self._real, name, self._before.pop(name))
 
 
 def _is_glem(module: str) -> bool:

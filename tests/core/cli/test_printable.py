@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from glem.core.cli import main
 from glem.core.cli.display import display_progress, print_json, print_told, printable, printable_output
 from glem.core.tasks.tables import Table
+from tests.system import not_on_windows
 
 NAME = "[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
 SHOWN = r"[/red]=1+1 \x1b[2J\x9b2J\x07\r[link=x]é"
@@ -70,6 +71,7 @@ def test_what_an_output_has_no_bytes_for_is_spelt_out(monkeypatch: pytest.Monkey
     assert ("0.5 +/- 0.1" if encoding == "ascii" else "0.5 ± 0.1") in written[size:].decode(encoding)
 
 
+@not_on_windows
 def test_an_error_with_a_name_in_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "\x1b]0;title\x07[red].npz"
     file.write_text("nothing")

@@ -38,7 +38,7 @@ def test_a_style_is_learned_told_played_and_graded(
     assert "taker: 50 games, of Taker, Tom (50)" in printed
     assert "Drift" in printed
     assert "moves foretold" in printed
-    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     found = terminal.json(*words, "--without-event", "rapid*")
     assert found["left_out"] == {"events": 10}
     assert found["games"] == 36

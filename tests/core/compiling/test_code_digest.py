@@ -30,7 +30,7 @@ def package(tmp_path, monkeypatch):
         for name, text in FILES.items():
             path = tmp_path / PACKAGE / name
             path.parent.mkdir(exist_ok=True)
-            path.write_text(text.replace("{statement}", statement))
+            path.write_text(text.replace("{statement}", statement), newline="")
         for name, text in changed.items():
             (tmp_path / PACKAGE / f"{name.replace('__', '/')}.py").write_text(text)
         for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
@@ -58,6 +58,7 @@ def package(tmp_path, monkeypatch):
         "import digested.deep.far as away",
         "import math, digested.deep.far",
         "from digested.deep import \\\n    far",
+        "from digested.deep import \\\r\n    far",
         "def inner():\n    from digested.deep import far",
         "if True: import digested.deep.far",
         "try:\n    import digested.deep.far\nexcept ImportError:\n    pass",

@@ -22,6 +22,7 @@ from tests.core.search.duel_game import MEN, duel
 from tests.core.search.othello_mobility import mobility_evaluator
 from tests.core.search.test_negascout import DUELS, random_positions
 from tests.oracles.search import children_of, static_of, value_of
+from tests.system import not_on_windows
 
 MOBILITY = mobility_evaluator()
 
@@ -119,6 +120,7 @@ def test_lines_of_a_stopped_iteration_tell_their_depths(othello, searcher):
     assert of_both > 3
 
 
+@not_on_windows
 def test_a_stop_is_obeyed_at_once(othello, searcher):
     # In this thread's processor time, so that a busy machine does not matter.
     clock = time.pthread_getcpuclockid(threading.get_ident())

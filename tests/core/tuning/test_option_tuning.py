@@ -98,7 +98,7 @@ def test_killed_and_with_more_workers_it_ends_the_same(
     assert (tmp_path / "two" / "spsa.jsonl").read_text() == whole
     # Cut in the middle of a line.
     (tmp_path / "cut").mkdir()
-    (tmp_path / "cut" / "spsa.jsonl").write_text("\n".join(whole.splitlines()[:4])[:-9])
+    (tmp_path / "cut" / "spsa.jsonl").write_bytes("\n".join(whole.splitlines()[:4])[:-9].encode())
     spsa(*how, "-o", tmp_path / "cut")
     for name in ("spsa.jsonl", "result.json", "options.txt", "paths.svg"):
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -415,8 +415,8 @@ import sys, threading, time
 from glem.games.chess.uci.external_engine import EngineAnswer, UciEngine
 from glem.core.players.programs import Program
 from glem.core.search.results import Limits
-from glem.core.machine.programs import OWN_GROUP, guard_group
-import chess, subprocess
+from glem.core.machine.programs import OWN_GROUP, guard_group, subprocess
+import chess
 engine = UciEngine(Program([sys.executable, "-S", sys.argv[1], "hang"], None, None, {}))
 engine.start()
 deaf = subprocess.Popen([sys.executable, "-S", sys.argv[1], "deaf"], **OWN_GROUP)
