@@ -776,7 +776,7 @@ def tournament(
     from glem.core.tournament import tournament as whole
     from glem.core.tournament.games import Adjudication
     from glem.core.tournament.opening_settings import JudgedOpenings
-    from glem.core.tournament.openings import write_openings
+    from glem.core.tournament.openings import Opening, write_openings
     from glem.core.tournament.transcripts import records_of_games, records_of_openings
 
     owner = load_game(game)
@@ -786,6 +786,9 @@ def tournament(
         if record is None:
             raise BadInputError("transcripts are written from the record; name one with -o")
         format_to_write(owner, transcripts)
+    adjudication = Adjudication(solve_from=adjudicate, time_forfeit=forfeit)
+    # To judge openings takes long: what is wrong with the players is said before.
+    planned = whole.Tournament(owner, specs, (Opening(),), adjudication, sprt)
     settings: JudgedOpenings = made_of(JudgedOpenings, openings)
     kept = None if record is None else os.fspath(record)
     chosen = settings.judged(owner, seed, tell, limits=limits, record=kept, workers=workers, progress=progress)
@@ -793,8 +796,7 @@ def tournament(
         check_format_holds(owner, transcripts, records_of_openings(owner, chosen))
     if settings.save_openings is not None:
         write_openings(owner, chosen, settings.save_openings)
-    adjudication = Adjudication(solve_from=adjudicate, time_forfeit=forfeit)
-    planned = whole.Tournament(owner, specs, tuple(chosen), adjudication, sprt)
+    planned = evolve(planned, openings=tuple(chosen))
     result = whole.run_tournament(planned, record, workers=workers, progress=progress)
     if transcripts is not None and record is not None:
         games = sorted(whole.read_games(record)[2], key=lambda played: played.number)

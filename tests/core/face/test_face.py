@@ -570,7 +570,7 @@ def test_one_is_counted_as_one(positions: glem.Positions) -> None:
     features = glem.load_learning("connect_four").features
     texts = [repr(positions[:1]), positions[:1]._repr_html_(), repr(PatternSet.from_names(features, {"two": ["a1"]}))]
     with pytest.raises(BadInputError) as refused:
-        glem.match("connect_four", "random", "random", openings=2, opening_plies=0)
+        glem.match("connect_four", "random", "greedy", openings=2, opening_plies=0)
     texts.append(str(refused.value))
     assert [text for text in texts if re.search(r"\b1 [a-z]+s\b", text)] == []
     assert all(re.search(r"\b1 (position|pattern|different opening)\b", text) for text in texts), texts

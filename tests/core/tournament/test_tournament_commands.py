@@ -146,7 +146,7 @@ def test_openings_are_planned_as_those_of_generated_games(
         (("match", *QUICK, "--openings", "all:1", "--opening-count", "2"), "found 1 different opening of 1 ply"),
         (("match", *QUICK, "--openings", "all:1", "--judge", "random"), "give one of them"),
         (("match", "othello", "missing.npz,depth=3", "random"), "'missing.npz': no such file"),
-        (("match", "othello", "random", "random"), "two players are called 'random'"),
+        (("match", "othello", "random", "random", "--openings", "missing.txt"), "two players are called 'random'"),
         (("match", "othello", "random,speed=3", "random"), "unknown option 'speed'"),
         (("match", *QUICK, "--sprt", "5"), "--sprt must be two Elo differences"),
         (("match", *QUICK, "--sprt", "5,0"), "elo0 < elo1"),
