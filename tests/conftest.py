@@ -43,11 +43,19 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep a file in one process, which makes the fixtures of its module and compiles its games."""
+    """Keep a file in one process, which makes the fixtures of its module and compiles its games.
+
+    Only what starts commands, for minutes, is dealt out test by test.
+    """
     from xdist.scheduler import LoadFileScheduling
 
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.partition("::")[0]
+            return nodeid if path.endswith("/test_kills.py") else path
+
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
