@@ -97,8 +97,6 @@ Draw = Callable[["Figure", int], Sequence[Spot]]
 
 def both_sizes(key: str, draw: Draw, description: str) -> list[Tree.Element]:
     """Draw a chart for wide and for narrow windows, of which each shows its own."""
-    if not can_draw():
-        return [_left_out(description)]
     return [
         element("div", chart(f"{key}-{width}", width, height, draw, description), class_=kind)
         for kind, width, height in _SIZES

@@ -370,8 +370,7 @@ def test_without_matplotlib_a_page_has_all_but_its_charts(monkeypatch: pytest.Mo
         text = render(example_report())
     assert "<svg" in text  # boards are drawn without it
     assert 'class="chart"' not in text
-    charts = example_text.count('class="chart"') - example_text.count('class="narrow-only"')
-    assert text.count("left out, since matplotlib was not installed") == charts
+    assert text.count("left out, since matplotlib was not installed") == example_text.count('class="chart"') > 0
 
 
 def test_an_error_leaves_the_older_file(tmp_path: Path) -> None:
