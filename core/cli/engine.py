@@ -33,13 +33,13 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     import os
     import signal
     import sys
-    from concurrent.futures import ThreadPoolExecutor, wait
+    from concurrent.futures import ThreadPoolExecutor
 
     from glem.core.errors import BadInputError
-    from glem.core.machine.locks import LONGEST_WAIT
     from glem.core.players.engine import Engine
     from glem.core.players.protocols.conversation import DescriptorLines
     from glem.core.players.protocols.gtp import GTP
+    from glem.core.tasks.threads import interruptible_result
 
     protocols = {"gtp": GTP, **game.protocols}
     if name not in {"auto", *protocols}:
@@ -71,10 +71,7 @@ def command(game: Game, name: str, player: PlayerSpec, calibration: str | None) 
     with ThreadPoolExecutor(1, "protocol") as executor:
         serving = executor.submit(protocol.serve, engine, lines, write)
         try:
-            # Nothing interrupts a longer wait on Windows.
-            while not wait([serving], LONGEST_WAIT).done:
-                pass
-            serving.result()
+            interruptible_result(serving)
         except KeyboardInterrupt:
             # The other thread may think for long or wait for a line for ever.
             sys.stdout.flush()

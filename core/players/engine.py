@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import attrs
@@ -16,13 +16,13 @@ from glem.core.evaluation.named import load_searched
 from glem.core.evaluation.result_models import ResultModels
 from glem.core.game.draws import Draw, drawn_by
 from glem.core.game.game import Game
-from glem.core.machine.locks import LONGEST_WAIT
 from glem.core.players.making import make_player
 from glem.core.players.player import MoveChoice, Player
 from glem.core.players.spec import SEARCH, USUAL_SOLVE_FROM, PlayerSpec
 from glem.core.players.thinker import Thinker, kept_thinker
 from glem.core.search.results import Clock, Limits, Line, SearchResult
 from glem.core.tasks.stop import Stop
+from glem.core.tasks.threads import interruptible_result
 
 _Result = TypeVar("_Result")
 
@@ -428,9 +428,7 @@ def _interruptibly(task: Callable[[Stop], _Result], stop: Stop, *, answers_inter
     with ThreadPoolExecutor(1, "engine") as executor:
         running = executor.submit(task, stop)
         try:
-            while not wait([running], LONGEST_WAIT).done:
-                pass
-            return running.result()
+            return interruptible_result(running)
         except KeyboardInterrupt:
             stop.set()
             if not answers_interrupt:

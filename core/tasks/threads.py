@@ -3,10 +3,11 @@
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 from glem.core.errors import BadInputError
+from glem.core.machine.locks import LONGEST_WAIT
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -17,6 +18,13 @@ THREADS = os.cpu_count() or 1
 _ENDED = object()
 _AHEAD = 2
 """Items that a thread is ahead at most."""
+
+
+def interruptible_result(future: Future[Result]) -> Result:
+    """Wait for a result such that Ctrl-C ends the wait: on Windows nothing interrupts one without an end."""
+    while not wait([future], LONGEST_WAIT).done:
+        pass
+    return future.result()
 
 
 def ordered_map(
