@@ -82,9 +82,12 @@ class ArchiveFormat:
         marked = {**own, **header, **made(path), "sha256": _checksum(arrays)}
         text = np.frombuffer(json.dumps(marked).encode(), np.uint8)
         members: dict[str, Any] = {"header": text, **arrays}
-        save = np.savez_compressed if self.packed else np.savez
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
-            save(file, **members)
+        compression = zipfile.ZIP_DEFLATED if self.packed else zipfile.ZIP_STORED
+        # Like numpy.savez, which before version 2.2 leaves the archive open on a full disk.
+        with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w", compression) as archive:
+            for name, values in members.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, values, allow_pickle=False)
 
     def read(
         self, path: Path, check: Callable[[Any, Mapping[str, tuple[int, ...]]], None] = lambda *_: None
