@@ -15,6 +15,7 @@ import click
 
 from glem.core.cli.display import add_verbosity, name_document, printable_output, tell
 from glem.core.errors import BadInputError, GlemError, GlemWarning, __version__
+from glem.core.machine.memory import give_back_arrays
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -155,6 +156,7 @@ class _Commands(click.Group):
             raise BadInputError(
                 f"NUMBA_NUM_THREADS is {threads}: numba needs 1 or more; unset it, glem does not use it"
             )
+        give_back_arrays()
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

@@ -66,23 +66,23 @@ def _write_products(columns: Any, other: Any, products: Any) -> None:
     for column in range(columns.shape[0]):
         total = np.int64(0)
         for start in range(0, rows, _BLOCK):
-            # Small whole numbers, added up in a few bits: the compiler takes many at a time.
+            own, others = columns[column, start : start + _BLOCK], other[start : start + _BLOCK]
+            # Small whole numbers, added up in a few bits: the compiler takes many at a time, unless numba widens them.
             part = np.int32(0)
-            for row in range(start, min(start + _BLOCK, rows)):
-                part += np.int32(columns[column, row]) * np.int32(other[row])
+            for row in range(own.shape[0]):
+                part = np.int32(part + np.int32(np.int32(own[row]) * np.int32(others[row])))
             total += part
         products[column] = total
 
 
 @kernel
 def _take_off(columns: Any, chosen: Any, weights: Any, left: Any) -> None:
-    rows = columns.shape[1]
-    for start in range(0, rows, _BLOCK):
-        end = min(start + _BLOCK, rows)
+    for start in range(0, columns.shape[1], _BLOCK):
+        own = left[start : start + _BLOCK]
         for place in range(chosen.shape[0]):
-            weight = weights[chosen[place]]
-            for row in range(start, end):
-                left[row] -= weight * columns[chosen[place], row]
+            weight, column = weights[chosen[place]], columns[chosen[place], start : start + _BLOCK]
+            for row in range(own.shape[0]):
+                own[row] -= weight * column[row]
 
 
 def _products(columns: NDArray[np.uint8], other: NDArray[np.int16], jobs: int) -> NDArray[np.float64]:
@@ -117,10 +117,10 @@ class _Pursuit:
         """Weights of the chosen columns, in the order of choice."""
         return self._weights[: self.chosen]
 
-    def scores(self, columns: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Tell what each of some columns would explain of what is left."""
+    def scores(self, columns: NDArray[np.uint8], matches: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Tell what each of some columns, with so many matches, would explain of what is left."""
         sums = _products(columns, _in_steps(self.left, _FINE_STEPS), self._jobs) / _FINE_STEPS
-        return _explained(sums, columns.sum(axis=1, dtype=np.int64), len(self.left))
+        return _explained(sums, matches, len(self.left))
 
     def add(self, column: NDArray[np.uint8]) -> None:
         """Choose one more, and fit the weights of all."""
@@ -294,7 +294,8 @@ def choose_configurations(
                 if len(shortlist) == 0:
                     break
                 columns = proposals.columns(shortlist)
-                scores, before = pursuit.scores(columns), pursuit.chosen
+                matches = columns.sum(axis=1, dtype=np.int64)
+                scores, before = pursuit.scores(columns, matches), pursuit.chosen
                 # As long as one explains as much as the last of the list did, none behind the list explains more.
                 least = scores[-1]
                 while pursuit.chosen < wanted:
@@ -304,7 +305,7 @@ def choose_configurations(
                     pursuit.add(columns[best])
                     is_taken[shortlist[best]] = True
                     found.append(proposals.of(shortlist[best]))
-                    scores = np.where(is_taken[shortlist], 0, pursuit.scores(columns))
+                    scores = np.where(is_taken[shortlist], 0, pursuit.scores(columns, matches))
                 if pursuit.chosen == before:
                     break
             task.advance(wanted - count * (number - 1) // _PROPOSALS)

@@ -21,6 +21,7 @@ from glem.core.features.learning import Learning
 from glem.core.fitting.count_rules import CountRules
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
+from glem.core.fitting.normal_equations import SOLVED, NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, nearest_of, neighbours
@@ -340,9 +341,18 @@ def train(
     own = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}
     known = None
     # Linear features have no penalty.
-    if chosen.l2 is None and (terms.patterns is not None or terms.class_count):
+    is_chosen = chosen.l2 is None and (terms.patterns is not None or bool(terms.class_count))
+    judging = held_out
+    if is_chosen and judging is None:
         share = max(_JUDGING, LEAST_GAMES / len(np.unique(positions.game_key)))
-        judging = positions.held_out_mask(min(share, 0.5)) if held_out is None else held_out
+        judging = positions.held_out_mask(min(share, 0.5))
+    is_exact = (
+        isinstance(chosen.fitter, ConjugateGradient)
+        and chosen.link == IDENTITY
+        and chosen.count_rules is None
+        and NormalEquations.fits(packing)
+    )
+    if judging is not None and is_chosen and not is_exact:
         some = all_rows
         if len(positions) > _TRIED_POSITIONS:
             some = np.flatnonzero(positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED))
@@ -353,27 +363,53 @@ def train(
         # Otherwise it is not needed any more, and takes memory.
         del trying
 
+    def solved() -> PhaseWeights:
+        """Solve the normal equations."""
+        equations = NormalEquations.of(
+            packing.blocks(value_chunks(learning, positions.positions, _CONFIGURATION_CHUNK), jobs),
+            packing,
+            positions.label if offsets is None else positions.label - offsets,
+            positions.weight,
+            np.zeros(len(positions), bool) if judging is None or judging.all() else judging,
+            jobs=jobs,
+            progress=progress,
+        )
+        l2, smoothing = own["l2"], chosen.smoothing
+        if is_chosen:
+            l2 = _penalties(lambda tried: equations.solve(tried, smoothing).results)
+        return (equations if held_out is not None else equations.with_judging()).solve(l2, smoothing)
+
     def one_phase(number: int) -> PhaseWeights:
-        """Fit one phase on its own positions and on those that smooth it, unless an earlier run has done it."""
-        done = None if work is None else work / f"phase-{number:02d}.npz"
-        if done is not None and done.exists():
-            return PhaseWeights.load(done, chosen.link)
+        """Fit one phase on its own positions and on those that smooth it."""
         smoothing = chosen.smoothing
         reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
         rows = np.flatnonzero(np.abs(phase.astype(np.int64) - number) <= reach)
         fit = fitting(rows, phases=[number], jobs=max(1, jobs // _SIDE_BY_SIDE), progress=parts)
-        weights = fit(held_out=None if held_out is None else held_out[rows], checkpoint=work, **own)
+        return fit(held_out=None if held_out is None else held_out[rows], checkpoint=work, **own)
+
+    def once(name: str, find: Callable[[], PhaseWeights]) -> PhaseWeights:
+        """Find weights, unless an earlier run has found them."""
+        done = None if work is None else work / f"{name}.npz"
+        if done is not None and done.exists():
+            return PhaseWeights.load(done, chosen.link)
+        found = find()
         if done is not None:
             done.parent.mkdir(parents=True, exist_ok=True)
-            weights.save(done)
-        return weights
+            found.save(done)
+        return found
 
-    if known is None and chosen.count_rules is None and _is_large(packing, learning, positions):
+    if is_exact:
+        weights = once("solved", solved)
+    elif known is None and chosen.count_rules is None and _is_large(packing, learning, positions):
         numbers = np.unique(phase).tolist()
         # A phase is two pieces of work, its items and its fit.
         with progress("fitting phases", 2 * len(numbers)) as task:
             parts = Parts(task)
-            found = ordered_map(min(jobs, _SIDE_BY_SIDE), one_phase, numbers, parts.stop)
+
+            def one(number: int) -> PhaseWeights:
+                return once(f"phase-{number:02d}", partial(one_phase, number))
+
+            found = ordered_map(min(jobs, _SIDE_BY_SIDE), one, numbers, parts.stop)
             weights = _joined(dict(zip(numbers, found, strict=True)), len(learning.phases))
     else:
         weights = (known or fitting(all_rows))(held_out=held_out, checkpoint=work, **own)
@@ -388,7 +424,7 @@ def train(
         weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
     penalties = [f"{result.l2:.3g}" for result in weights.results if result]
     told = {
-        "fitter": f"{chosen.fitter!r}, smoothing={chosen.smoothing}",
+        "fitter": f"{SOLVED if is_exact else repr(chosen.fitter)}, smoothing={chosen.smoothing}",
         "l2": " ".join(penalties if len(set(penalties)) > 1 else penalties[:1]),
     }
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))

@@ -116,6 +116,14 @@ def nearest_of(known: Collection[int], phase_count: int) -> list[int]:
     return [min(known, key=lambda number: (abs(number - phase), -number)) for phase in range(phase_count)]
 
 
+def penalties_of(l2: float | Sequence[float], count: int) -> list[float]:
+    """Penalty of each of some fits, from one for all or one for each."""
+    penalties = [float(l2)] * count if isinstance(l2, int | float) else list(l2)
+    if len(penalties) != count:
+        raise BadInputError(f"there are {len(penalties)} penalties for {counted(count, 'fit')}")
+    return penalties
+
+
 def fit_phases(
     design: Design,
     labels: NDArray[np.floating],
@@ -190,9 +198,7 @@ def fit_phases(
         known = np.intersect1d(known, np.asarray(phases, np.int64))
     if len(known) == 0:
         raise BadInputError("no position to fit has a label")
-    penalties = [l2] * len(groups) if isinstance(l2, int | float) else list(l2)
-    if len(penalties) != len(groups):
-        raise BadInputError(f"there are {len(penalties)} penalties for {counted(len(groups), 'fit')}")
+    penalties = penalties_of(l2, len(groups))
     wanted = known.tolist() if plan is None else [0]
     # Fits side by side keep threads busier than the parts of one do; of few, each has several.
     own_jobs = max(1, jobs // len(wanted))

@@ -5,6 +5,20 @@ from pathlib import Path, PurePosixPath
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
+_MMAP_THRESHOLD = -3
+_LEAST_MAPPED = 1 << 20
+
+
+def give_back_arrays() -> None:
+    """Let the memory of large arrays go back to the system when they are freed, where the C library is GNU's.
+
+    Otherwise it keeps room for arrays of up to 32 MB in the heap of each thread, once one was freed: a gigabyte and
+    more, between smaller ones that are still in use. For processes of glem's own.
+    """
+    import ctypes
+
+    with contextlib.suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LEAST_MAPPED)
 
 
 def memory_limit() -> int:

@@ -16,6 +16,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.atomic import write_text
 from glem.core.fitting.least_squares import Training
 from glem.core.fitting.minimizing.minimizer import FitResult
+from glem.core.fitting.normal_equations import SOLVED
 from glem.core.positions.positions import Positions
 from glem.core.report.data import (
     Added,
@@ -235,7 +236,7 @@ def _curves(learning: Learning, model: str, results: Sequence[FitResult | None])
             validation=np.sqrt(result.held_out_errors).tolist(),
         )
         for name, result in zip(names, results, strict=True)
-        if result is not None
+        if result is not None and result.fitter != SOLVED
     ]
 
 

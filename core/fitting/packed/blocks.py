@@ -12,7 +12,7 @@ those stand behind the configurations of their row, with their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,17 +21,41 @@ import numpy as np
 from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.kernels import kernel
+from glem.core.compiling.kernels import kernel, trailing_zeros
 from glem.core.configurations.configurations import ConfigurationSet
 from glem.core.configurations.matching.matcher import ConfigurationMatcher
 from glem.core.errors import BadInputError, writing
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.packed.columns import Columns
 from glem.core.patterns.patterns import PatternSet
+from glem.core.tasks.threads import ordered_map
 
 ActiveConfigurations = Callable[[NDArray[np.int16]], tuple[NDArray[np.integer], NDArray[np.integer]]]
 """From feature values int16 [n, F] to CSR rows: row starts [n + 1] and ids ascending inside a row; an id that stands
 more than once, since symmetric configurations may share a weight, counts as often."""
+
+
+@kernel
+def _write_classes(starts: Any, found: Any, classes: Any, counts: Any, ordered: Any) -> None:
+    """Write the classes of CSR rows, ascending in each row, a class as often as it is found; ``counts`` are zeros."""
+    words = np.zeros((counts.shape[0] + 63) // 64, np.uint64)
+    one = np.uint64(1)
+    for row in range(starts.shape[0] - 1):
+        for place in range(starts[row], starts[row + 1]):
+            number = classes[found[place]]
+            counts[number] += 1
+            words[number >> 6] |= one << np.uint64(number & 63)
+        target = starts[row]
+        for word in range(words.shape[0]):
+            bits = words[word]
+            words[word] = 0
+            while bits:
+                number = (word << 6) + trailing_zeros(bits)
+                bits &= bits - one
+                for _ in range(counts[number]):
+                    ordered[target] = number
+                    target += 1
+                counts[number] = 0
 
 
 def active_configurations(
@@ -44,12 +68,9 @@ def active_configurations(
         starts, found = matcher.active(values, most_specific=most_specific)
         if classes is None:
             return starts, found
-        # Ids must ascend inside a row: sort by (row, class) as one number.
-        count = int(classes.max(initial=-1)) + 1
-        rows = np.repeat(np.arange(len(values), dtype=np.int64), np.diff(starts))
-        keys = rows * count + classes[found]
-        keys.sort()
-        return starts, (keys - rows * count).astype(np.int32)
+        ordered = np.empty(len(found), np.int32)
+        _write_classes(starts, found, classes, np.zeros(int(classes.max(initial=-1)) + 1, np.int32), ordered)
+        return starts, ordered
 
     return active
 
@@ -311,6 +332,17 @@ class Packing:
             return Block(rows, np.zeros(0, np.int64), np.zeros(0, np.int64))
         starts = np.concatenate([[0], np.cumsum(np.bincount(phases, minlength=self.phase_count))])
         return Block(rows, order + first, starts.astype(np.int64))
+
+    def blocks(self, chunks: Iterable[tuple[NDArray[np.int16], NDArray[np.integer]]], jobs: int = 1) -> Iterator[Block]:
+        """Pack chunk by chunk, in threads: feature values and phases of some positions at a time."""
+
+        def numbered() -> Iterator[tuple[NDArray[np.int16], NDArray[np.integer], int]]:
+            first = 0
+            for values, phases in chunks:
+                yield values, phases, first
+                first += len(phases)
+
+        return ordered_map(jobs, lambda chunk: self.pack(*chunk), numbered())
 
     def _sparse(
         self, values: NDArray[np.int16], order: NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,6 @@ from glem.core.fitting.packed.columns import Columns
 from glem.core.machine.memory import shortage
 from glem.core.patterns.patterns import count_matches
 from glem.core.tasks.progress import SILENT, Progress
-from glem.core.tasks.threads import ordered_map
 
 
 @define(frozen=True)
@@ -99,17 +98,10 @@ class Design:
         NotEnoughMemoryError
             The terms of all positions do not fit into memory.
         """
-
-        def numbered() -> Iterator[tuple[NDArray[np.int16], NDArray[np.integer], int]]:
-            first = 0
-            for values, phases in chunks:
-                yield values, phases, first
-                first += len(phases)
-
         blocks: list[Block] = []
         done = size = 0
         with progress("indexing positions") as task:
-            for block in ordered_map(jobs, lambda chunk: packing.pack(*chunk), numbered()):
+            for block in packing.blocks(chunks, jobs):
                 blocks.append(block)
                 done, size = done + len(block), size + block.size
                 if missing := shortage(size * (max(count, done) / max(done, 1) - 1)):

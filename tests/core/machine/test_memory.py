@@ -35,5 +35,7 @@ def test_memory_is_that_of_the_least_control_group(
     monkeypatch.setattr(memory, "_GROUPS", tmp_path)
     monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "own")
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=64 * GIGABYTE))
+    held = SimpleNamespace(rss=GIGABYTE, shared=GIGABYTE // 4)
+    monkeypatch.setattr(psutil, "Process", lambda: SimpleNamespace(memory_info=lambda: held))
     assert memory.memory_limit() == expected
-    assert expected - 2 * GIGABYTE < memory.memory_left() < expected
+    assert memory.memory_left() == expected - GIGABYTE * 3 // 4
