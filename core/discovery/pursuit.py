@@ -33,7 +33,7 @@ _PROPOSALS = 4
 """How often all mined configurations are looked at; each time a part is chosen of those that look best."""
 _DROPPED = 0.25
 """Share of the chosen classes that go before each new proposal: those that explain least beside the others."""
-_PROPOSED = 20_000
+_PROPOSED = 5_000
 """Symmetry classes of a proposal."""
 _ROWS = 200_000
 """Of the sample, on which classes are compared with each other; all of it proposes them."""

@@ -33,7 +33,7 @@ from glem.core.tasks.threads import ordered_map
 CHUNK = 1 << 17
 """Positions whose feature values are in memory at a time."""
 
-_CONFIGURATION_CHUNK = 1 << 14
+_CONFIGURATION_CHUNK = 1 << 15
 """The same where active configurations are listed: hundreds a position."""
 
 _FALLBACK_POSITIONS = 200

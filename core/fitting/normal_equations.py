@@ -47,7 +47,7 @@ def _add_products(
     """Add up rows ``start`` to ``stop`` of a block, whose labels and weights are given; see :class:`Sums`."""
     ids, row_starts, linear, first = block.ids, block.row_starts, block.linear, block.linear_start
     count = sums.shape[0]
-    values, active = np.zeros(count), np.empty(count, np.int64)
+    values, active = np.zeros(count), np.empty(count, np.uint32)
     for row in range(start, stop):
         weight = np.float64(weights[row - start])
         if weight == 0:
@@ -55,7 +55,7 @@ def _add_products(
         found = 0
         if row_starts.shape[0] > 1:
             for place in range(row_starts[row], row_starts[row + 1]):
-                number = np.int64(ids[place])
+                number = np.uint32(ids[place])
                 # They ascend, and equal ones stand side by side.
                 if found and active[found - 1] == number:
                     values[found - 1] += 1
@@ -64,9 +64,9 @@ def _add_products(
                     found += 1
         for term in range(linear.shape[0]):
             if linear[term, row] != 0:
-                active[found], values[found] = first + term, linear[term, row]
+                active[found], values[found] = np.uint32(first + term), linear[term, row]
                 found += 1
-        active[found], values[found] = count - 1, 1
+        active[found], values[found] = np.uint32(count - 1), 1
         found += 1
         label = np.float64(labels[row - start])
         for place in range(found):
@@ -74,7 +74,7 @@ def _add_products(
             scaled = weight * values[place]
             matches[number] += weight
             sums[number] += scaled * label
-            own = products[_row_start(number, count) :]
+            own = products[_row_start(np.int64(number), count) :]
             for other in range(place, found):
                 own[active[other]] += scaled * values[other]
         totals[0] += weight
