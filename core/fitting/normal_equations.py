@@ -108,7 +108,10 @@ class Sums(NamedTuple):
 
     def of(self, sources: Iterable[Source]) -> Sums:
         """Add up some phases, each with its factor, into one."""
-        return Sums(*(sum(each[source.phase] * source.factor for source in sources)[None] for each in self))
+        factors = np.zeros(len(self.totals))
+        for source in sources:
+            factors[source.phase] += source.factor
+        return Sums(*(np.einsum("k,kn->n", factors, each)[None] for each in self))
 
     def error(self, phase: int, weights: Floats) -> float:
         """Mean squared error of some weights; nan without positions."""

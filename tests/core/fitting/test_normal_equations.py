@@ -39,7 +39,8 @@ def test_they_are_solved_as_a_dense_matrix_is(configurations: bool, is_weighted:
         fitted = weights * ~judging if judged else weights
         for phase, own in enumerate(weights_of(found, small)):
             factors = np.where(phases == phase, 1, np.where(np.abs(phases - phase) == 1, smoothing, 0))
-            expected = least_squares(matrix, labels, fitted * factors, penalties)
+            wide, row_weights = labels.astype(np.float64), (fitted * factors).astype(np.float64)
+            expected = least_squares(matrix, wide, row_weights, penalties)
             np.testing.assert_allclose(own, expected, atol=1e-6)
             result = found.results[phase]
             assert result is not None and result.improved and result.converged
