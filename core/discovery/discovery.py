@@ -31,8 +31,9 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.assessment import BaselineFit, CalibrationBins, calibration_bins
-from glem.core.fitting.least_squares import LEAST_GAMES, Terms, Training, train, value_chunks, values_of
+from glem.core.fitting.assessment import CalibrationBins, calibration_bins
+from glem.core.fitting.least_squares import LEAST_GAMES, FitSettings, Terms, Training, train, values_of
+from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged
 from glem.core.measures.sums import measured
@@ -51,6 +52,7 @@ COMPLETE = "complete"
 
 VALIDATION = 0.05
 """Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
+_BASELINE = FitSettings(ConjugateGradient(), l2=0.0)
 _SIGNIFICANT = 2.0
 """Standard errors by which configurations must make a phase better on the games that judge."""
 
@@ -278,24 +280,14 @@ class _Run:
 
     def assessed(self, held_out: Positions, trainings: Mapping[str, Training]) -> Assessment:
         learning, training_set = self.learning, self.training_set
-        fit = BaselineFit(learning)
-        with self.progress("baselines", len(training_set)) as task:
-            start = 0
-            for values, phase in value_chunks(learning, training_set.positions):
-                rows = slice(start, start + len(phase))
-                fit.add(values, phase, training_set.label[rows], training_set.weight[rows])
-                task.advance(len(phase))
-                start += len(phase)
-        baselines = fit.solve()
-        phases = learning.phases.of(held_out.positions)
-        predicted: dict[str, list[NDArray[Any]]] = {name: [] for name in baselines}
-        for values, phase in value_chunks(learning, held_out.positions):
-            for name, baseline in baselines.items():
-                predicted[name].append(baseline.predict(values, phase))
-        predictions: dict[str, NDArray[Any]] = {name: np.concatenate(parts) for name, parts in predicted.items()}
+        predictions: dict[str, NDArray[Any]] = {}
+        for name, features in learning.baselines.items():
+            known = train(training_set, learning, Terms(linear=features), _BASELINE, jobs=self.jobs).evaluation
+            predictions[name] = known.predict(held_out.positions, jobs=self.jobs)
         for name, training in trainings.items():
             predictions[name] = training.evaluation.predict(held_out.positions, jobs=self.jobs, progress=self.progress)
         count, label, weight = len(learning.phases), held_out.label, held_out.weight
+        phases = learning.phases.of(held_out.positions)
         game = np.unique(held_out.game_key, return_inverse=True)[1]
         # Differences are to the first.
         names = sorted(predictions, key=lambda name: name != PATTERNS)
@@ -310,7 +302,7 @@ class _Run:
             errors={name: errors[name] for name in predictions},
             added=nothing if place is None else numbers.difference[place],
             added_errors=nothing if place is None else numbers.difference_error[place],
-            baselines=tuple(baselines),
+            baselines=tuple(learning.baselines),
             calibrations={name: calibration_bins(predictions[name], label, weight) for name in trainings},
             q_values={
                 name: q_values(training.evaluation, self.training_set, held_out, seed=self.seed, jobs=self.jobs)

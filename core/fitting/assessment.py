@@ -1,12 +1,10 @@
-"""How well predictions meet labels: calibration, and the baselines to beat."""
+"""How well predictions meet labels."""
 
 from typing import Any
 
 import numpy as np
 from attrs import define
 from numpy.typing import NDArray
-
-from glem.core.features.learning import Learning
 
 Floats = NDArray[np.float64]
 
@@ -47,64 +45,3 @@ def calibration_bins(
         for values in (predicted, label)
     ]
     return CalibrationBins(means[0], means[1], np.bincount(place, minlength=len(borders) + 1)[filled])
-
-
-@define(frozen=True)
-class Baseline:
-    """Least-squares regression of the label on a few features, phase by phase.
-
-    Parameters
-    ----------
-    features
-        Indices of the features [L].
-    coefficients
-        float64 array [K, L + 1], the constant first.
-    """
-
-    features: tuple[int, ...]
-    coefficients: Floats
-
-    def predict(self, values: NDArray[np.int16], phase: NDArray[Any]) -> Floats:
-        """Predictions [N] for feature values [N, F] and phases [N]."""
-        rows = self.coefficients[phase]
-        predicted: Floats = rows[:, 0].copy()
-        for place, feature in enumerate(self.features):
-            predicted += rows[:, place + 1] * values[:, feature]
-        return predicted
-
-
-class BaselineFit:
-    """Collects the normal equations of all baselines of a game chunk by chunk, then solves them."""
-
-    def __init__(self, learning: Learning) -> None:
-        self._phase_count = len(learning.phases)
-        self._features = {
-            name: tuple(learning.features.index(feature) for feature in features)
-            for name, features in learning.baselines.items()
-        }
-        self._moments = {
-            name: np.zeros((self._phase_count, len(features) + 1, len(features) + 2))
-            for name, features in self._features.items()
-        }
-
-    def add(self, values: NDArray[np.int16], phase: NDArray[Any], label: NDArray[Any], weight: NDArray[Any]) -> None:
-        """Add positions: feature values [N, F], phases, labels and weights [N]."""
-        for name, features in self._features.items():
-            columns = [np.ones(len(label)), *(values[:, feature].astype(np.float64) for feature in features)]
-            targets = [*columns, np.asarray(label, np.float64)]
-            for row, left in enumerate(columns):
-                weighted = left * weight
-                for column, right in enumerate(targets):
-                    self._moments[name][:, row, column] += np.bincount(phase, weighted * right, self._phase_count)
-
-    def solve(self) -> dict[str, Baseline]:
-        """Coefficients of every baseline; zero in phases without positions."""
-        found = {}
-        for name, features in self._features.items():
-            moments = self._moments[name]
-            coefficients = np.zeros((self._phase_count, len(features) + 1))
-            for phase in range(self._phase_count):
-                # A feature that is constant in a phase makes the system singular: the shortest solution serves.
-                coefficients[phase] = np.linalg.lstsq(moments[phase, :, :-1], moments[phase, :, -1], rcond=1e-10)[0]
-            found[name] = Baseline(features, coefficients)
-        return found

@@ -60,7 +60,7 @@ _JUDGED_POSITIONS = 4096
 
 @define(frozen=True)
 class Terms:
-    """What an evaluation is made of; at least one kind.
+    """What an evaluation is made of; without any, of a number for each phase.
 
     Parameters
     ----------
@@ -292,14 +292,12 @@ def train(
     Raises
     ------
     BadInputError
-        No terms, no positions, positions of another game, a prior of other terms, or what
+        No positions, positions of another game, a prior of other terms, or what
         :func:`~glem.core.fitting.phases.fit_phases` raises.
     """
     chosen = settings if settings is not None else FitSettings.default()
     if positions.game.name != learning.game.name:
         raise BadInputError(f"positions of {positions.game.name} do not fit features of {learning.game.name}")
-    if terms.patterns is None and terms.configurations is None and not terms.linear:
-        raise BadInputError("an evaluation needs patterns, configurations or linear features")
     if len(positions) == 0:
         raise BadInputError("there are no positions to fit")
     phase = learning.phases.of(positions.positions)

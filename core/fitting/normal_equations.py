@@ -16,6 +16,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel
+from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY
 from glem.core.fitting.least_squares_problem import Source
 from glem.core.fitting.minimizing.minimizer import FitResult
@@ -199,10 +200,17 @@ class NormalEquations:
 
         A phase that is worse on the positions that judge than without weights gets none; one without positions has
         those of the nearest.
+
+        Raises
+        ------
+        BadInputError
+            No position is fitted, or there are penalties for another number of phases.
         """
         layout, phases = self.packing.layout, self.packing.phase_count
         penalties = penalties_of(l2, phases)
         known = np.flatnonzero(self.fitted.totals[:, 0] > 0).tolist()
+        if not known:
+            raise BadInputError("no position to fit has a label")
         weights = np.zeros((phases, layout.item_count))
         results: list[FitResult | None] = [None] * phases
         for phase, sources in enumerate(neighbours(phases, smoothing)):

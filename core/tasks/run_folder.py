@@ -22,7 +22,7 @@ from glem.core.machine.locks import is_at, lock, open_lock, remove_locked
 _MARK = "work.json"
 _LOCK = "lock"
 _OWN = re.compile(
-    r"lock|(work|run|candidates)\.json|(candidates|likelihood|network)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
+    r"lock|(work|run|candidates)\.json|(candidates|likelihood|network|solved)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
     r"|(labels|search|outcomes|exact|quick|thorough-\d+)-\d{6}\.npz|(fit|phase|newest|fitted|stage)-\d\d\.npz"
     r"|labelled-\d\d\.parquet|part-\d{5}\.npz|rows-\d{5}-\w+-\w+\.npy"
 )

@@ -134,6 +134,8 @@ class LeastSquares(Fitter):
         else:
             before = before if named_set is None else before.with_patterns(named_set)
             terms = Terms.of(before)
+        if terms.patterns is None and terms.configurations is None and not terms.linear:
+            raise BadInputError("an evaluation needs patterns, configurations or linear features")
         bounded = link_of(self.link, game.greatest_score) if before is None else before.link
         if bounded == LOGISTIC:
             data = evolve(data, label=result_labels(data.label, game.score_bounds))
@@ -148,8 +150,6 @@ class LeastSquares(Fitter):
         )
         told = {
             **run.provenance,
-            "fitter": repr(settings.fitter),
-            "smoothing": f"{self.smoothing:g}",
             "count rules": str(self.count_rules),
             "validation": validation,
             **run.files,
@@ -159,6 +159,7 @@ class LeastSquares(Fitter):
             told |= {"prior": self.prior, FITTED_FILES: fitted_files_text((), "\n".join(filter(None, files)))}
         described = {
             "work": "fit", **told, "l2": str(self.l2), "link": bounded.name,
+            "fitter": repr(settings.fitter), "smoothing": f"{self.smoothing:g}",
             "patterns": None if terms.patterns is None else terms.patterns.names,
             "minimum matches": self.minimum_matches, "phases": learning.phases.names,
             "configurations": str(self.configurations), "all active": self.all_active, "linear": terms.linear,

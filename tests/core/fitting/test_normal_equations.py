@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from glem.core.errors import BadInputError
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.normal_equations import NormalEquations
 from glem.core.fitting.phases import PhaseWeights, fit_phases
@@ -83,6 +84,14 @@ def test_phases_that_learn_nothing_and_phases_without_positions() -> None:
     assert len(weights_by_phase) == PHASES
     assert not weights_by_phase[[0, 2, 3]].any()
     assert weights_by_phase[1].any()
+
+
+def test_without_positions_nothing_is_fitted() -> None:
+    small = small_design(LEARNING.features, 30, patterns=False)
+    zeros = np.zeros(30, np.float32)
+    equations = NormalEquations.of(small.design.blocks, small.design.packing, zeros, zeros, zeros > 0)
+    with pytest.raises(BadInputError, match="no position to fit"):
+        equations.solve(1.0, 0.0)
 
 
 def test_terms_that_are_equal_share_their_weight() -> None:
