@@ -31,9 +31,9 @@ from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.features.learning import Learning
 from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.assessment import CalibrationBins, calibration_bins
 from glem.core.fitting.least_squares import LEAST_GAMES, FitSettings, Terms, Training, train, values_of
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.measures.calibration_bins import CalibrationBins, calibration_bins
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged
 from glem.core.measures.sums import measured

@@ -102,7 +102,9 @@ class FitSettings:
     Parameters
     ----------
     fitter
-        Any :class:`~glem.core.fitting.minimizing.minimizer.Minimizer`.
+        Any :class:`~glem.core.fitting.minimizing.minimizer.Minimizer`. Where weights are few, and conjugate gradient
+        would minimize their squared error, it is solved for them
+        (:class:`~glem.core.fitting.normal_equations.NormalEquations`).
     link
         Link function.
     l2

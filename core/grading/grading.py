@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError
 from glem.core.evaluation.result_distribution import blocks_of, expectation, result_distribution
 from glem.core.evaluation.result_models import Calibration
-from glem.core.fitting.assessment import CalibrationBins, calibration_bins
 from glem.core.grading.calibration import (
     FEWEST_GAMES,
     Prediction,
@@ -30,6 +29,7 @@ from glem.core.grading.correctness import (
     mean_by_game,
 )
 from glem.core.grading.groupings import Grouping
+from glem.core.measures.calibration_bins import CalibrationBins, calibration_bins
 from glem.core.tasks.counts import counted, interval_text, with_error
 from glem.core.tasks.tables import Table
 

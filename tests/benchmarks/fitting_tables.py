@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from attrs import define, evolve
 from numpy.typing import NDArray
 from scipy import sparse
 
+from glem.core.configurations.configurations import symmetry_classes
+from glem.core.discovery.candidates import draw_sample, mine_sample, standardized
+from glem.core.discovery.plan import DiscoveryPlan
+from glem.core.discovery.pursuit import choose_configurations
 from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
+from glem.core.fitting.normal_equations import NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
@@ -262,6 +268,33 @@ def penalties(bench: Bench) -> None:
         table_row(name, *cells, *(f"{found.penalties[phase]:.0f}" for phase in (0, 6, 12)))
 
 
+def exact(bench: Bench) -> None:
+    """Print normal equations beside 60 iterations of conjugate gradient, 600 classes of configurations, two threads."""
+    learning = bench.learning
+    positions = bench.positions("auto", 2, "WTH_201[0-2].wtb")
+    new = bench.positions("auto", 2, "WTH_2013.wtb")
+    sample = draw_sample(positions, 200_000, 0)
+    left = standardized(sample.label.astype(np.float64), learning.phases.of(sample.positions))
+    mined = mine_sample(sample, learning, DiscoveryPlan(), jobs=2)
+    chosen = choose_configurations(mined, sample, learning, left, 600, jobs=2)
+    assert chosen is not None
+    classes = symmetry_classes(chosen, learning.features.symmetries)
+    terms = Terms(configurations=chosen, classes=classes, most_specific=False, linear=learning.linear)
+    table_header("fit", "seconds", "rmse on 2013")
+    for name in ("normal equations", "conjugate gradient"):
+        with pytest.MonkeyPatch.context() as patch:
+            if name == "conjugate gradient":
+                patch.setattr(NormalEquations, "fits", staticmethod(lambda _: False))
+            found, seconds = None, []
+            for _ in range(3):
+                start = time.perf_counter()
+                found = train(positions, learning, terms, FitSettings.default(), jobs=2)
+                seconds.append(time.perf_counter() - start)
+        assert found is not None
+        error = root_mean(found.evaluation.predict(new.positions, jobs=2) - new.label)
+        table_row(name, f"{np.median(seconds):.1f}", f"{error:.3f}")
+
+
 def sparse_tables(bench: Bench) -> None:
     """Print the size of the sparse tables of 16-square patterns at n = 75, and the time to build them."""
     positions = bench.positions("result", jobs=2)
@@ -287,6 +320,7 @@ TABLES: dict[str, Callable[[Bench], None]] = {
     "descent": descent,
     "rules": rules,
     "penalties": penalties,
+    "exact": exact,
     "sparse": sparse_tables,
 }
 

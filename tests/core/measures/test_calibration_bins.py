@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glem.core.fitting.assessment import calibration_bins
+from glem.core.measures.calibration_bins import calibration_bins
 
 
 @pytest.fixture
