@@ -281,11 +281,12 @@ class _Run:
     def assessed(self, held_out: Positions, trainings: Mapping[str, Training]) -> Assessment:
         learning, training_set = self.learning, self.training_set
         predictions: dict[str, NDArray[Any]] = {}
+        how: dict[str, Any] = {"jobs": self.jobs, "progress": self.progress}
         for name, features in learning.baselines.items():
-            known = train(training_set, learning, Terms(linear=features), _BASELINE, jobs=self.jobs).evaluation
-            predictions[name] = known.predict(held_out.positions, jobs=self.jobs)
+            known = train(training_set, learning, Terms(linear=features), _BASELINE, **how).evaluation
+            predictions[name] = known.predict(held_out.positions, **how)
         for name, training in trainings.items():
-            predictions[name] = training.evaluation.predict(held_out.positions, jobs=self.jobs, progress=self.progress)
+            predictions[name] = training.evaluation.predict(held_out.positions, **how)
         count, label, weight = len(learning.phases), held_out.label, held_out.weight
         phases = learning.phases.of(held_out.positions)
         game = np.unique(held_out.game_key, return_inverse=True)[1]

@@ -262,6 +262,7 @@ def train(
     conjugate gradient come first: a phase's penalty is in proportion to the share of its error at the start that they
     leave on held-out games. The factor is the same for all phases, as positions of a game share its result or have
     labels of their own. It is the best of 40, 160, ... or of 40, 10, ..., after as few iterations on the same games.
+    Where weights are few, solutions take the place of iterations, and all positions are looked at.
 
     Parameters
     ----------
@@ -387,19 +388,8 @@ def train(
         fit = fitting(rows, phases=[number], jobs=max(1, jobs // _SIDE_BY_SIDE), progress=parts)
         return fit(held_out=None if held_out is None else held_out[rows], checkpoint=work, **own)
 
-    def once(name: str, find: Callable[[], PhaseWeights]) -> PhaseWeights:
-        """Find weights, unless an earlier run has found them."""
-        done = None if work is None else work / f"{name}.npz"
-        if done is not None and done.exists():
-            return PhaseWeights.load(done, chosen.link)
-        found = find()
-        if done is not None:
-            done.parent.mkdir(parents=True, exist_ok=True)
-            found.save(done)
-        return found
-
     if is_exact:
-        weights = once("solved", solved)
+        weights = _once(work, "solved", chosen.link, solved)
     elif known is None and chosen.count_rules is None and _is_large(packing, learning, positions):
         numbers = np.unique(phase).tolist()
         # A phase is two pieces of work, its items and its fit.
@@ -407,7 +397,7 @@ def train(
             parts = Parts(task)
 
             def one(number: int) -> PhaseWeights:
-                return once(f"phase-{number:02d}", partial(one_phase, number))
+                return _once(work, f"phase-{number:02d}", chosen.link, partial(one_phase, number))
 
             found = ordered_map(min(jobs, _SIDE_BY_SIDE), one, numbers, parts.stop)
             weights = _joined(dict(zip(numbers, found, strict=True)), len(learning.phases))
@@ -429,6 +419,18 @@ def train(
     }
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
     return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
+
+
+def _once(work: Path | None, name: str, link: Link, find: Callable[[], PhaseWeights]) -> PhaseWeights:
+    """Find weights, unless an earlier run has left them in a folder."""
+    done = None if work is None else work / f"{name}.npz"
+    if done is not None and done.exists():
+        return PhaseWeights.load(done, link)
+    found = find()
+    if done is not None:
+        done.parent.mkdir(parents=True, exist_ok=True)
+        found.save(done)
+    return found
 
 
 def _is_large(packing: Packing, learning: Learning, positions: Positions) -> bool:

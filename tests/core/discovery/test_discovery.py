@@ -176,6 +176,28 @@ def test_reported_errors_are_those_of_the_files(finished: Path, report: Any, pos
             assert error == pytest.approx(np.sqrt(np.mean(residual[phases == phase] ** 2)), rel=1e-5)
 
 
+def test_baselines_are_linear_regressions_by_phase(report: Any, positions: Positions) -> None:
+    fitted, held_out = positions.split_by_game(PLAN.held_out)
+    parts = [
+        (each, LEARNING.features.values(each.positions), LEARNING.phases.of(each.positions))
+        for each in (fitted, held_out)
+    ]
+    assert report["errors"]["baselines"] == [*LEARNING.baselines]
+    for name, features in LEARNING.baselines.items():
+        places = [LEARNING.features.index(feature) for feature in features]
+        for phase, error in enumerate(report["errors"]["models"][name]):
+            (columns, label, weight), (others, expected, _) = (
+                (
+                    np.column_stack([np.ones((own == phase).sum()), values[own == phase][:, places]]),
+                    *(each[own == phase].astype(np.float64) for each in (found.label, found.weight)),
+                )
+                for found, values, own in parts
+            )
+            root = np.sqrt(weight)
+            solution = np.linalg.lstsq(columns * root[:, None], label * root, rcond=1e-10)[0]
+            assert error == pytest.approx(np.sqrt(np.mean((others @ solution - expected) ** 2)), rel=1e-4)
+
+
 def test_the_report_says_what_the_found_patterns_add(finished: Path, report: Any, positions: Positions) -> None:
     _, held_out = positions.split_by_game(PLAN.held_out)
     given, extended = (LinearEvaluation.load(finished / f"{name}.npz") for name in ("patterns", "complete"))
