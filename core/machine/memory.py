@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _MMAP_THRESHOLD = -3
-_LEAST_MAPPED = 1 << 20
+_LEAST_MAPPED = 1 << 23
 
 
 def give_back_arrays() -> None:
