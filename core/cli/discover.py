@@ -76,6 +76,7 @@ def _let_demo_be_small(context: click.Context, _option: click.Parameter, given: 
 @described(DiscoveryPlan)
 @options.seed
 @options.jobs
+@options.memory
 def command(files: options.GameFiles, demo: bool, output: str, seed: int, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.
 
@@ -107,11 +108,14 @@ def command(files: options.GameFiles, demo: bool, output: str, seed: int, **how:
 
 
 def _read_positions(files: options.GameFiles) -> Positions:
+    from glem.core.positions.files import read_positions
     from glem.core.positions.positions import Positions
-    from glem.core.positions.reading import ReadingNotes, stream_scored
+    from glem.core.positions.reading import ReadingNotes, is_position_file, stream_scored
 
     if len(files.paths) != 1:
         raise BadInputError(f"one file of positions is needed, got {len(files.paths)}")
+    if files.format is None and is_position_file(files.paths[0]):
+        return read_positions(files.paths[0], files.game())
     notes = ReadingNotes()
     sets = [*stream_scored(files.game(), files.paths[0], format=files.format, skip_bad=files.skip_bad, notes=notes)]
     for text in notes.texts():

@@ -72,6 +72,7 @@ def _command_of(kind: type[Fitter], name: str, *examples: str, about: str = "", 
     @described(kind)
     @options.seed
     @options.jobs
+    @options.memory
     def command(files: tuple[str, ...], output: str, seed: int, jobs: int, **settings: Any) -> None:
         from glem.core.positions.files import PositionFiles
         from glem.functions import fit

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,19 +19,21 @@ from glem.core.errors import BadInputError, check_arguments
 from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.features.learning import Learning
+from glem.core.files.atomic import temporary_folder
 from glem.core.fitting.count_rules import CountRules
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.normal_equations import SOLVED, NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.phases import PhaseWeights, fit_phases, nearest_of, neighbours
+from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
+from glem.core.machine.large_arrays import PIECE, let_go, pieces, scratch_folder, taken
+from glem.core.machine.memory import memory_left
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
-from glem.core.tasks.progress import SILENT, Parts, Progress
-from glem.core.tasks.threads import ordered_map
+from glem.core.tasks.progress import SILENT, Progress
 
-CHUNK = 1 << 17
+CHUNK = 1 << 18
 """Positions whose feature values are in memory at a time."""
 
 _CONFIGURATION_CHUNK = 1 << 15
@@ -52,9 +55,7 @@ _TRIED_POSITIONS = 1 << 19
 _TRIED_SEED = 1 << 20
 """Other games than those that any command holds out."""
 _LARGEST_DESIGN = 1 << 30
-"""Bytes of active items that are kept at a time; with more, each phase is fitted by itself."""
-_SIDE_BY_SIDE = 2
-"""Such fits at a time, however many threads there are: all phases at once would take more memory than one fit."""
+"""Bytes of active items that are kept in memory; with more, or where that is much of it, they lie in files."""
 _JUDGED_POSITIONS = 4096
 
 
@@ -220,24 +221,23 @@ class Training:
 
 
 def value_chunks(
-    learning: Learning, positions: Any, chunk: int = CHUNK
+    learning: Learning, positions: Any, chunk: int = CHUNK, left_out: NDArray[np.bool_] | None = None
 ) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
-    """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk."""
+    """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk, without those [N]."""
     for start in range(0, len(positions[0]), chunk):
-        part = rows_of(positions, slice(start, start + chunk))
+        rows = slice(start, start + chunk)
+        part = rows_of(positions, rows)
+        if left_out is not None:
+            part = rows_of(part, ~left_out[rows])
         yield learning.features.values(part), learning.phases.of(part)
+        let_go(*positions)
 
 
 def values_of(
     learning: Learning, positions: Any, held_out: NDArray[np.bool_] | None = None
 ) -> Callable[[], Iterator[NDArray[np.int16]]]:
     """Make what gives the values of :func:`value_chunks` anew when it is called, of positions that are not held out."""
-
-    def chunks() -> Iterator[NDArray[np.int16]]:
-        chosen = positions if held_out is None else rows_of(positions, ~held_out)
-        return (values for values, _ in value_chunks(learning, chosen))
-
-    return chunks
+    return lambda: (values for values, _ in value_chunks(learning, positions, left_out=held_out))
 
 
 def train(
@@ -255,7 +255,7 @@ def train(
 ) -> Training:
     """Fit an evaluation to scored positions.
 
-    Where the active items of all would take much memory, those of few phases at a time are kept.
+    Where the active items of all would take much memory, they lie in files, from which each phase reads its own.
 
     The best penalty is the variance of the labels' noise by that of the weights (their normal prior). Noise differs by
     phase, and the weights vary with what there is to explain. Where the penalty is to be chosen, a few iterations of
@@ -303,7 +303,6 @@ def train(
         raise BadInputError(f"positions of {positions.game.name} do not fit features of {learning.game.name}")
     if len(positions) == 0:
         raise BadInputError("there are no positions to fit")
-    phase = learning.phases.of(positions.positions)
     configurations = None
     if terms.configurations is not None:
         configurations = active_configurations(terms.configurations, terms.classes, most_specific=terms.most_specific)
@@ -317,35 +316,33 @@ def train(
         _check_prior(prior, learning, terms, chosen.link)
         offsets = prior.sums(positions.positions, jobs=jobs)
 
-    def fitting(
-        rows: NDArray[np.intp],
-        *,
-        phases: Sequence[int] | None = None,
-        jobs: int = jobs,
-        progress: Progress = progress,
-    ) -> Callable[..., PhaseWeights]:
-        """Prepare fits of some positions."""
-        columns = positions.positions if len(rows) == len(positions) else rows_of(positions.positions, rows)
-        chunks = value_chunks(learning, columns, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
+    def fitting(rows: NDArray[np.bool_] | None = None, folder: Path | None = None) -> Callable[..., PhaseWeights]:
+        """Prepare fits of all positions or of some, with items in memory or in files."""
+        chunks = value_chunks(
+            learning,
+            positions.positions,
+            CHUNK if configurations is None else _CONFIGURATION_CHUNK,
+            None if rows is None else ~rows,
+        )
+        count = len(positions) if rows is None else int(np.count_nonzero(rows))
         return partial(
             fit_phases,
-            Design.build(chunks, packing, count=len(rows), jobs=jobs, progress=progress),
-            positions.label[rows],
-            weights=positions.weight[rows],
-            offsets=None if offsets is None else offsets[rows],
-            phases=phases,
+            Design.build(chunks, packing, count=count, folder=folder, jobs=jobs, progress=progress),
+            _some(positions.label, rows),
+            weights=_some(positions.weight, rows),
+            offsets=None if offsets is None else _some(offsets, rows),
             jobs=jobs,
             progress=progress,
         )
 
-    all_rows = np.arange(len(positions))
     own = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}
     known = None
     # Linear features have no penalty.
     is_chosen = chosen.l2 is None and (terms.patterns is not None or bool(terms.class_count))
     judging = held_out
     if is_chosen and judging is None:
-        share = max(_JUDGING, LEAST_GAMES / len(np.unique(positions.game_key)))
+        # More games than these make no difference.
+        share = max(_JUDGING, LEAST_GAMES / len(np.unique(positions.game_key[:PIECE])))
         judging = positions.held_out_mask(min(share, 0.5))
     is_exact = (
         isinstance(chosen.fitter, ConjugateGradient)
@@ -354,13 +351,14 @@ def train(
         and NormalEquations.fits(packing)
     )
     if judging is not None and is_chosen and not is_exact:
-        some = all_rows
+        some = None
         if len(positions) > _TRIED_POSITIONS:
-            some = np.flatnonzero(positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED))
+            some = positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED)
         trying = fitting(some)
-        short = own | {"fitter": _TRIED, "held_out": None if judging[some].all() else judging[some]}
+        judges = _some(judging, some)
+        short = own | {"fitter": _TRIED, "held_out": None if judges.all() else judges}
         own["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
-        known = trying if some is all_rows else None
+        known = trying if some is None else None
         # Otherwise it is not needed any more, and takes memory.
         del trying
 
@@ -380,38 +378,27 @@ def train(
             l2 = _penalties(lambda tried: equations.solve(tried, smoothing).results)
         return (equations if held_out is not None else equations.with_judging()).solve(l2, smoothing)
 
-    def one_phase(number: int) -> PhaseWeights:
-        """Fit one phase on its own positions and on those that smooth it."""
-        smoothing = chosen.smoothing
-        reach = (1 if smoothing else 0) if isinstance(smoothing, int | float) else len(smoothing)
-        rows = np.flatnonzero(np.abs(phase.astype(np.int64) - number) <= reach)
-        fit = fitting(rows, phases=[number], jobs=max(1, jobs // _SIDE_BY_SIDE), progress=parts)
-        return fit(held_out=None if held_out is None else held_out[rows], checkpoint=work, **own)
-
     if is_exact:
         weights = _once(work, "solved", chosen.link, solved)
-    elif known is None and chosen.count_rules is None and _is_large(packing, learning, positions):
-        numbers = np.unique(phase).tolist()
-        # A phase is two pieces of work, its items and its fit.
-        with progress("fitting phases", 2 * len(numbers)) as task:
-            parts = Parts(task)
-
-            def one(number: int) -> PhaseWeights:
-                return _once(work, f"phase-{number:02d}", chosen.link, partial(one_phase, number))
-
-            found = ordered_map(min(jobs, _SIDE_BY_SIDE), one, numbers, parts.stop)
-            weights = _joined(dict(zip(numbers, found, strict=True)), len(learning.phases))
     else:
-        weights = (known or fitting(all_rows))(held_out=held_out, checkpoint=work, **own)
-    fitted = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
-    phase_weights = np.bincount(phase, fitted, len(learning.phases)).astype(np.float64)
+        with contextlib.ExitStack() as stack:
+            folder = None
+            if known is None and _is_large(packing, learning, positions):
+                place = work or scratch_folder()
+                place.mkdir(parents=True, exist_ok=True)
+                folder = stack.enter_context(temporary_folder(place / "items"))
+            weights = (known or fitting(folder=folder))(held_out=held_out, checkpoint=work, **own)
+    phase_weights = np.zeros(len(learning.phases))
+    for rows in pieces(len(positions), *positions.positions, positions.weight):
+        phase = learning.phases.of(rows_of(positions.positions, rows))
+        fitted = positions.weight[rows] if held_out is None else positions.weight[rows] * ~held_out[rows]
+        phase_weights += np.bincount(phase, fitted, len(learning.phases))
     linear_phases: tuple[int, ...] = ()
     if prior is not None:
         weights = _added(prior, terms, weights, phase_weights)
         terms = _united(terms, Terms.of(prior))
     else:
-        weighted = attrs.evolve(positions, weight=fitted)
-        weights, linear_phases = _with_linear_fallback(weights, weighted, learning, linear)
+        weights, linear_phases = _with_linear_fallback(weights, positions, held_out, learning, linear)
     penalties = [f"{result.l2:.3g}" for result in weights.results if result]
     told = {
         "fitter": f"{SOLVED if is_exact else repr(chosen.fitter)}, smoothing={chosen.smoothing}",
@@ -433,11 +420,15 @@ def _once(work: Path | None, name: str, link: Link, find: Callable[[], PhaseWeig
     return found
 
 
+def _some(column: NDArray[Any], rows: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return column if rows is None else taken(column, rows)
+
+
 def _is_large(packing: Packing, learning: Learning, positions: Positions) -> bool:
     """Whether the active items of all positions would take much memory, judged by a few thousand."""
     rows = np.linspace(0, len(positions) - 1, _JUDGED_POSITIONS).astype(np.int64)
     sizes = [packing.pack(*chunk, 0).size for chunk in value_chunks(learning, rows_of(positions.positions, rows))]
-    return sum(sizes) * len(positions) > _LARGEST_DESIGN * len(rows)
+    return sum(sizes) / len(rows) * len(positions) > min(_LARGEST_DESIGN, memory_left() / 4)
 
 
 def _penalties(results_of: Callable[[Any], tuple[FitResult | None, ...]]) -> Any:
@@ -518,14 +509,19 @@ def _added(prior: LinearEvaluation, terms: Terms, weights: PhaseWeights, sizes: 
 
 
 def _with_linear_fallback(
-    weights: PhaseWeights, positions: Positions, learning: Learning, linear: LinearTerms
+    weights: PhaseWeights,
+    positions: Positions,
+    held_out: NDArray[np.bool_] | None,
+    learning: Learning,
+    linear: LinearTerms,
 ) -> tuple[PhaseWeights, tuple[int, ...]]:
-    """Give phases that have learned nothing weights of the linear features; ``positions`` weigh 0 where held out."""
+    """Give phases that have learned nothing weights of the linear features."""
     poor = [number for number, result in enumerate(weights.results) if result is None or not result.improved]
     if not linear.features or len(weights.results) < len(learning.phases) or not poor:
         return weights, ()
     changed = {name: getattr(weights, name).copy() for name in ("bias", "patterns", "configurations", "linear")}
-    rows = np.flatnonzero(positions.weight)
+    weight = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
+    rows = np.flatnonzero(weight)
     phase = learning.phases.of(rows_of(positions.positions, rows)).astype(np.int64)
     for number in poor:
         distance = np.abs(phase - number)
@@ -533,27 +529,13 @@ def _with_linear_fallback(
         reach = distance[nearest[min(_FALLBACK_POSITIONS * (len(linear.features) + 1), len(nearest)) - 1]]
         chosen = rows[distance <= reach]
         values = learning.features.values(rows_of(positions.positions, chosen))[:, linear.features]
-        scale = np.sqrt(positions.weight[chosen].astype(np.float64))
+        scale = np.sqrt(weight[chosen].astype(np.float64))
         columns = np.column_stack([np.ones(len(chosen)), values]) * scale[:, None]
         sums = weights.link.sums_of(positions.label[chosen])
         found = np.linalg.lstsq(columns, sums * scale, rcond=1e-10)[0]
         changed["patterns"][number] = changed["configurations"][number] = 0
         changed["bias"][number], changed["linear"][number] = found[0], found[1:]
     return attrs.evolve(weights, **changed), tuple(poor)
-
-
-def _joined(fitted: Mapping[int, PhaseWeights], phase_count: int) -> PhaseWeights:
-    """Weights of all phases, each from a fit of its own, which knows no other weights.
-
-    A phase without positions takes those of the nearest one.
-    """
-    own = [fitted[number] for number in nearest_of(fitted, phase_count)]
-    kinds = ("bias", "patterns", "configurations", "linear", "match_counts")
-    arrays: Any = {
-        kind: np.array([getattr(weights, kind)[phase] for phase, weights in enumerate(own)]) for kind in kinds
-    }
-    results = tuple(weights.results[phase] for phase, weights in enumerate(own))
-    return PhaseWeights(**arrays, link=own[0].link, results=results)
 
 
 def _evaluation(

@@ -7,6 +7,7 @@ target t with a factor, so that neighbouring phases can lend their positions (GL
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -336,10 +337,12 @@ class LeastSquares:
 
     def _calls(self, slab: _Slab) -> Iterator[tuple[Rows, np.int64, np.int64, slice]]:
         """For each piece of a slab its block, start and stop there, and its rows among all."""
-        for piece in slab.pieces:
-            own = piece.segment
-            rows = slice(piece.first, piece.first + len(own))
-            yield self.design.blocks[own.block].rows, np.int64(own.start), np.int64(own.stop), rows
+        for number, pieces in groupby(slab.pieces, lambda piece: piece.segment.block):
+            block = self.design.blocks[number].rows
+            for piece in pieces:
+                own = piece.segment
+                rows = slice(piece.first, piece.first + len(own))
+                yield block, np.int64(own.start), np.int64(own.stop), rows
 
     def along(
         self,

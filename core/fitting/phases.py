@@ -25,6 +25,7 @@ from glem.core.tasks.threads import ordered_map
 
 _ARRAYS = ("bias", "patterns", "configurations", "linear", "match_counts")
 _ERRORS = ("training_errors", "held_out_errors")
+_ON_DISK_SIDE_BY_SIDE = 2
 _FORMAT = ArchiveFormat("glem fit", version=2, required=_ARRAYS, optional=None, largest=1 << 40, packed=False)
 
 
@@ -183,9 +184,7 @@ def fit_phases(
             raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
     chosen = fitter if fitter is not None else ConjugateGradient()
     targets = neighbours(design.phase_count, smoothing)
-    row_weights = np.ones(len(design), np.float32) if weights is None else np.asarray(weights, np.float32)
-    training = ~np.isnan(labels) if held_out is None else ~np.isnan(labels) & ~held_out
-    match_counts = _matches(design, np.where(training, row_weights, np.float32(0)))
+    match_counts = _matches(design, labels, weights, held_out, jobs)
     plan = None
     groups = [[sources] for sources in targets]
     if count_rules is not None:
@@ -200,8 +199,10 @@ def fit_phases(
         raise BadInputError("no position to fit has a label")
     penalties = penalties_of(l2, len(groups))
     wanted = known.tolist() if plan is None else [0]
-    # Fits side by side keep threads busier than the parts of one do; of few, each has several.
-    own_jobs = max(1, jobs // len(wanted))
+    # Fits side by side keep threads busier than the parts of one do; of few, each has several. Where memory is short,
+    # two at a time keep the columns of their rows there.
+    fits = min(jobs, _ON_DISK_SIDE_BY_SIDE if design.is_on_disk else len(wanted))
+    own_jobs = max(1, jobs // fits)
     problem_of = partial(
         LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=own_jobs
     )
@@ -219,7 +220,7 @@ def fit_phases(
     results: list[FitResult | None] = [None] * len(groups)
     with progress("fitting phases", len(wanted)) as task:
         parts = Parts(task)
-        for number, (found, result) in zip(wanted, ordered_map(jobs, fit, wanted, parts.stop), strict=True):
+        for number, (found, result) in zip(wanted, ordered_map(fits, fit, wanted, parts.stop), strict=True):
             fitted.append(found)
             results[number] = result
     weights_by_phase = np.concatenate(fitted)
@@ -239,11 +240,22 @@ def fit_phases(
     )
 
 
-def _matches(design: Design, row_weights: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Match counts of every item in every phase: [K, items]."""
-    matches = []
-    for phase in range(design.phase_count):
-        segments = design.segments(phase)
-        own = [row_weights[design.positions_of(segment)] for segment in segments]
-        matches.append(design.count_items(segments, np.concatenate([np.zeros(0, np.float32), *own]))[0])
-    return np.array(matches)
+def _matches(
+    design: Design,
+    labels: NDArray[np.floating],
+    weights: NDArray[np.floating] | None,
+    held_out: NDArray[np.bool_] | None,
+    jobs: int,
+) -> NDArray[np.float64]:
+    """Match counts of every item in every phase, of the positions that are fitted: [K, items]."""
+
+    def matches(phase: int) -> NDArray[np.float64]:
+        found = np.zeros(design.layout.item_count)
+        for segment in design.segments(phase):
+            rows = design.positions_of(segment)
+            own = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights[rows], np.float32)
+            own[np.isnan(labels[rows]) | (False if held_out is None else held_out[rows])] = 0
+            found += design.count_items([segment], own)[0]
+        return found
+
+    return np.array(list(ordered_map(jobs, matches, range(design.phase_count))))

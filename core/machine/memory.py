@@ -21,11 +21,22 @@ def give_back_arrays() -> None:
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LEAST_MAPPED)
 
 
+_promised: list[int] = []
+
+
+def promise_memory(most: int | None) -> None:
+    """Set how many bytes this process may hold; None takes it back."""
+    _promised[:] = [] if most is None else [most]
+
+
 def memory_limit() -> int:
-    """Bytes that this process may hold: the machine's memory, or the least limit of a control group that it is in."""
+    """Bytes that this process may hold.
+
+    What the user allows, the machine's memory, or the limit of a control group that it is in: the least of these.
+    """
     import psutil
 
-    limits: list[int] = [psutil.virtual_memory().total]
+    limits: list[int] = [psutil.virtual_memory().total, *_promised]
     with contextlib.suppress(OSError):
         for line in _OWN_GROUPS.read_text("utf-8", "replace").splitlines():
             _, controllers, path = line.split(":", 2)

@@ -32,7 +32,7 @@ from glem.core.files.made import made
 from glem.core.game.equal_positions import position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, game_names, load_game
-from glem.core.machine.memory import shortage
+from glem.core.machine.large_arrays import let_go, new_array
 from glem.core.positions.positions import Merger, Positions
 from glem.core.tasks.counts import counted
 
@@ -337,7 +337,10 @@ def _batches(file: Any, chunk: int, names: list[str] | None = None) -> Iterator[
 
 
 def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Positions:
-    """Read a whole file of positions into memory.
+    """Read a whole file of positions.
+
+    Columns that would take much of the memory that is left lie in files without a name, which go with them
+    (:mod:`glem.core.machine.large_arrays`).
 
     Parameters
     ----------
@@ -349,23 +352,11 @@ def read_positions(path: str | os.PathLike[str], game: Game | None = None) -> Po
     Raises
     ------
     BadInputError
-        No such format, another game, damage, or more positions than memory holds, the machine's or what a container
-        leaves of it; the text names the file.
+        No such format, another game, or damage; the text names the file.
+    GlemError
+        More positions than memory and disk have room for.
     """
-    with _opened(path, game) as (_file, header, owner):
-        # A few bytes of a run-length code can announce any number of rows.
-        _check_memory(path, header.count, owner)
-    whole = Positions.concatenate(list(stream_positions(path, game=owner)), renumber=False)
-    # Arrow would keep what it has freed: a quarter of a gigabyte beside eleven million positions.
-    pa.default_memory_pool().release_unused()
-    return whole
-
-
-def _check_memory(path: str | os.PathLike[str], count: int, game: Game) -> None:
-    row_bytes = sum(column.itemsize for column in Positions.empty(game).columns().values())
-    # Parts and the whole are there at the same time.
-    if missing := shortage(2 * count * row_bytes):
-        raise BadInputError(f"{os.fspath(path)}: {count} positions do not fit into memory; stream them ({missing})")
+    return PositionFiles.of([path], game).read()
 
 
 @define(frozen=True)
@@ -387,8 +378,8 @@ class PositionFiles:
     headers: tuple[PositionHeader, ...]
 
     @classmethod
-    def of(cls, paths: Sequence[str | os.PathLike[str]]) -> Self:
-        """Read the headers.
+    def of(cls, paths: Sequence[str | os.PathLike[str]], game: Game | None = None) -> Self:
+        """Read the headers; the game is that of the first where none is expected.
 
         Raises
         ------
@@ -397,7 +388,8 @@ class PositionFiles:
         """
         if not paths:
             raise BadInputError("there are no files of positions")
-        game = load_game(check_named_by_file(read_header(paths[0]).game, paths[0]))
+        if game is None:
+            game = load_game(check_named_by_file(read_header(paths[0]).game, paths[0]))
         headers = tuple(read_header(path, game) for path in paths)
         kinds = sorted({header.label_kind for header in headers})
         if len(kinds) > 1:
@@ -414,9 +406,29 @@ class PositionFiles:
             yield from stream_positions(path, game=self.game)
 
     def read(self) -> Positions:
-        """Read all positions into memory; the errors are those of :func:`read_positions`."""
-        _check_memory(f"{len(self.paths)} files", len(self), self.game)
-        return Positions.concatenate([read_positions(path, self.game) for path in self.paths])
+        """Read all positions; records are numbered through. Columns and errors are as of :func:`read_positions`."""
+        whole: dict[str, NDArray[Any]] = {}
+        sources: list[str] = []
+        done = record = 0
+        for path in self.paths:
+            next_record = record
+            for part in stream_positions(path, game=self.game):
+                columns = part.columns()
+                columns["source"] = part.renumbered_sources(sources)
+                columns["record"] = np.where(part.record < 0, np.int32(-1), part.record + np.int32(record))
+                next_record = max(next_record, record + 1 + int(part.record.max(initial=-1)))
+                if not whole:
+                    whole = {name: new_array(len(self), column.dtype) for name, column in columns.items()}
+                # A label spread that not all parts have is left out.
+                whole = {name: column for name, column in whole.items() if name in columns}
+                for name, column in whole.items():
+                    column[done : done + len(part)] = columns[name]
+                let_go(*whole.values())
+                done += len(part)
+            record = next_record
+        # Arrow would keep what it has freed: a quarter of a gigabyte beside eleven million positions.
+        pa.default_memory_pool().release_unused()
+        return Positions.from_columns(self.game, whole, tuple(sources), self.label_kind)
 
     @property
     def sources(self) -> tuple[str, ...]:

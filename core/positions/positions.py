@@ -12,12 +12,13 @@ import numpy as np
 from attrs import Factory, define, evolve, field
 from numpy.typing import NDArray
 
-from glem.core.compiling.columns import position_at, rows_of
+from glem.core.compiling.columns import position_at
 from glem.core.errors import BadInputError, described
 from glem.core.game.equal_positions import contiguous_columns, group_equal, position_keys, scatter
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, load_game
 from glem.core.game.records import GameRecords
+from glem.core.machine.large_arrays import let_go, new_array, pieces, taken
 from glem.core.positions.replay import last_positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.tables import Table
@@ -121,17 +122,22 @@ class Positions:
         for name, column in known.items():
             stored = "_game_key" if name == "game_key" else name
             object.__setattr__(self, stored, np.ascontiguousarray(column, _DTYPES[name]))
-        if not np.isfinite(self.label).all():
-            row = int(np.flatnonzero(~np.isfinite(self.label))[0])
-            raise BadInputError(f"label of position {row} is {self.label[row]}, a finite score is needed")
-        if not (np.isfinite(self.weight) & (self.weight >= 0)).all():
-            row = int(np.flatnonzero(~(np.isfinite(self.weight) & (self.weight >= 0)))[0])
-            raise BadInputError(f"weight of position {row} is {self.weight[row]}, it must be finite and not negative")
+        for part in pieces(len(self), self.label, self.weight):
+            label, weight = self.label[part], self.weight[part]
+            if not (good := np.isfinite(label)).all():
+                row = part.start + int(np.flatnonzero(~good)[0])
+                raise BadInputError(f"label of position {row} is {self.label[row]}, a finite score is needed")
+            if not (good := np.isfinite(weight) & (weight >= 0)).all():
+                row = part.start + int(np.flatnonzero(~good)[0])
+                raise BadInputError(
+                    f"weight of position {row} is {self.weight[row]}, it must be finite and not negative"
+                )
         for name in ("record", "ply", "source"):
             if (least := int(getattr(self, name).min(initial=-1))) < -1:
                 raise BadInputError(f"a position has {name} {least}; -1 stands for unknown, known ones begin with 0")
         if int(self.source.max(initial=-1)) >= len(self.sources):
             raise BadInputError(f"a position names source {int(self.source.max())} of {len(self.sources)}, from 0")
+        let_go(self.record, self.ply, self.source)
 
     def _fields_of_positions(self) -> dict[str, NDArray[Any]]:
         return {f"position_{name}": column for name, column in self.positions._asdict().items()}
@@ -428,9 +434,10 @@ class Positions:
 
     def select(self, rows: slice | NDArray[Any]) -> Positions:
         """Positions of a slice, a mask [N] or row numbers, in that order."""
-        taken: dict[str, Any] = {name: column[rows] for name, column in self._known().items()}
-        extra = {name: column[rows] for name, column in self.extra.items()}
-        return evolve(self, positions=rows_of(self.positions, rows), extra=extra, **taken)
+        known: dict[str, Any] = {name: taken(column, rows) for name, column in self._known().items()}
+        extra = {name: taken(column, rows) for name, column in self.extra.items()}
+        positions = type(self.positions)(*(taken(column, rows) for column in self.positions))
+        return evolve(self, positions=positions, extra=extra, **known)
 
     def held_out_mask(self, fraction: float, seed: int = 0) -> NDArray[np.bool_]:
         """Positions of about ``fraction`` of the games: bool array [N].
@@ -441,7 +448,10 @@ class Positions:
         if not 0 <= fraction <= 1:
             raise BadInputError(f"the held-out fraction must be between 0 and 1, got {fraction}")
         limit = min(int(fraction * 2.0**64), (1 << 64) - 1)
-        return scatter(self.game_key, seed) < np.uint64(limit)
+        mask = new_array(len(self), np.bool_)
+        for part in pieces(len(self), self.game_key):
+            mask[part] = scatter(self.game_key[part], seed) < np.uint64(limit)
+        return mask
 
     def drawn(self, most: int, seed: int) -> Positions:
         """Draw so many at random where there are more, in the order in which they are."""

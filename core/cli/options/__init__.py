@@ -19,6 +19,7 @@ Name                   Meaning                                          Was
 ``--features FILE``    a file of features of your own
 ``--group-by NAME``    print grades by this                             ``--by`` of ``grade``
 ``--keep N``           configurations that ``discover`` keeps
+``--memory SIZE``      what a command may hold in memory
 ``--scores FOLDER``    where scores of external engines are kept        ``--keep`` of ``grade``
 ``--covariate NAME``   what calibrations depend on, such as material    ``--measure`` of ``calibrate``
 ``--measure NAME``     a number that ``evaluate`` gives
@@ -42,6 +43,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,6 +85,7 @@ __all__ = [
 _LOCAL = "local"
 _IN_FLIGHT_PER_THREAD = 2
 _CONNECT_SECONDS = 10
+_LEAST_MEMORY = 500_000_000
 
 as_json = flag("--json", "Print JSON.", expose_value=False, callback=ask_for_json)
 """The command asks :func:`~glem.core.cli.display.prints_json`."""
@@ -133,6 +136,35 @@ def command(
 
 
 jobs = count("--jobs", THREADS, "Threads; the result does not depend on their number.", show_default="processors")
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?)b?", re.IGNORECASE)
+
+
+def _promise(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+    if text is None:
+        return
+    from glem.core.machine.memory import promise_memory
+
+    match = _SIZE.fullmatch(text.strip())
+    size = (
+        0
+        if match is None
+        else int(float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2].lower() or " "))
+    )
+    if size < _LEAST_MEMORY:
+        raise BadInputError(f"--memory {text}: expected a size of 500MB or more, such as 4GB or 900MB")
+    promise_memory(size)
+    context.call_on_close(lambda: promise_memory(None))
+
+
+memory = option(
+    "--memory",
+    metavar="SIZE",
+    help="Hold about so much in memory at most, such as 4GB: large columns and terms then lie in files, in TMPDIR or "
+    "beside the output.  [default: what the machine or container allows]",
+    expose_value=False,
+    callback=_promise,
+)
 seed = count("--seed", 0, "Seed of all that is random.", least=0, most=(1 << 32) - 1)
 
 

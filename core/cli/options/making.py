@@ -25,7 +25,20 @@ MOST_OPTIONS = 15
 """Options of a help page that need no second heading."""
 
 _RARE = {
-    *("--config", "--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
+    *(
+        "--config",
+        "--format",
+        "--skip-bad",
+        "--seed",
+        "--jobs",
+        "--memory",
+        "--workers",
+        "--dask",
+        "--json",
+        "-q",
+        "-v",
+        "--help",
+    ),
     *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
     *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
     *("--minimum-matches", "--all-active", "--smoothing", "--count-rules", "--drawishness-phases", "--on-disk"),
@@ -34,7 +47,19 @@ _RARE = {
 }
 """Options that most commands have, or that make another option more exact: on a long page they stand last."""
 
-_ASIDE = {"--jobs", "--workers", "--dask", "--threads", "--json", "--quiet", "-q", "--verbose", "--report", "--config"}
+_ASIDE = {
+    "--jobs",
+    "--memory",
+    "--workers",
+    "--dask",
+    "--threads",
+    "--json",
+    "--quiet",
+    "-q",
+    "--verbose",
+    "--report",
+    "--config",
+}
 """Options that change nothing in the files that a command makes."""
 
 _CONFIG, _WORDS = "--config", f"{__name__}.words"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field
 from numpy.typing import NDArray
 
 from glem.core.compiling.kernels import kernel, trailing_zeros
@@ -130,6 +130,17 @@ class Layout:
         return self.bias + 1
 
 
+_ORDER = "order"
+_PACKING_THREADS = 8
+"""More would wait for the thread that computes feature values, each with a chunk of them."""
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    mapped: NDArray[Any] = np.load(path, mmap_mode="r+", allow_pickle=False)
+    # A plain view of the map: the kernels know one array type.
+    return mapped.view(np.ndarray)
+
+
 class Rows(NamedTuple):
     """One block of rows as the kernels see it.
 
@@ -170,35 +181,36 @@ class Block:
     ----------
     in_memory
         Their items, without what is in files.
-    order, phase_starts
-        int64 [n], number of each row's position in the order in which the blocks were built, and int64 [K + 1], first
-        row of each phase; both empty where rows are left in their order.
+    order_in_memory, phase_starts
+        int64 [n], number of each row's position in the order in which the blocks were built, unless it is in a file,
+        and int64 [K + 1], first row of each phase; both empty where rows are left in their order.
     files
         Where parts of the items lie.
     """
 
     in_memory: Rows
-    order: NDArray[np.int64]
+    order_in_memory: NDArray[np.int64]
     phase_starts: NDArray[np.int64]
     files: Mapping[str, Path] = field(factory=dict)
 
     @property
     def rows(self) -> Rows:
         """The items. Files are mapped anew each time: a process then holds those of the blocks that it works on."""
-        # A plain view of the map: the kernels know one array type.
-        parts: Any = {
-            part: np.load(path, mmap_mode="r+", allow_pickle=False).view(np.ndarray)
-            for part, path in self.files.items()
-        }
+        parts: Any = {part: _mapped(path) for part, path in self.files.items() if part != _ORDER}
         return self.in_memory._replace(**parts) if parts else self.in_memory
 
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The numbers, of which the same holds."""
+        return _mapped(self.files[_ORDER]) if _ORDER in self.files else self.order_in_memory
+
     def __len__(self) -> int:
-        return len(self.in_memory.phase) or len(self.order)
+        return len(self.in_memory.phase) or int(self.phase_starts[-1:].sum())
 
     @property
     def size(self) -> int:
         """Bytes in memory."""
-        return sum(part.nbytes for part in self.in_memory) + self.order.nbytes + self.phase_starts.nbytes
+        return sum(part.nbytes for part in self.in_memory) + self.order_in_memory.nbytes + self.phase_starts.nbytes
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Everything that sums of weights depend on."""
@@ -208,15 +220,17 @@ class Block:
     def kept(self, folder: Path, name: str) -> Block:
         """Return the block with its large arrays in memory-mapped files ``NAME-*.npy`` of a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        files, nothing = {}, {}
-        for part in ("indices", "ids", "values"):
-            array = getattr(self.in_memory, part)
+        files: dict[str, Path] = {}
+        nothing: dict[str, Any] = {}
+        for part in ("indices", "ids", "values", "linear", _ORDER):
+            array = self.order_in_memory if part == _ORDER else getattr(self.in_memory, part)
             if array.size:
                 files[part] = folder / f"{name}-{part}.npy"
                 with writing(files[part]):
                     np.save(files[part], array, allow_pickle=False)
                 nothing[part] = array[:0].copy()
-        return evolve(self, in_memory=self.in_memory._replace(**nothing), files=files)
+        order = nothing.pop(_ORDER, self.order_in_memory)
+        return Block(self.in_memory._replace(**nothing), order, self.phase_starts, files)
 
 
 @kernel
@@ -333,16 +347,22 @@ class Packing:
         starts = np.concatenate([[0], np.cumsum(np.bincount(phases, minlength=self.phase_count))])
         return Block(rows, order + first, starts.astype(np.int64))
 
-    def blocks(self, chunks: Iterable[tuple[NDArray[np.int16], NDArray[np.integer]]], jobs: int = 1) -> Iterator[Block]:
-        """Pack chunk by chunk, in threads: feature values and phases of some positions at a time."""
+    def blocks(
+        self, chunks: Iterable[tuple[NDArray[np.int16], NDArray[np.integer]]], jobs: int = 1, folder: Path | None = None
+    ) -> Iterator[Block]:
+        """Pack chunk by chunk, in threads: feature values and phases of some positions; in files where a folder is."""
 
-        def numbered() -> Iterator[tuple[NDArray[np.int16], NDArray[np.integer], int]]:
+        def numbered() -> Iterator[tuple[int, NDArray[np.int16], NDArray[np.integer], int]]:
             first = 0
-            for values, phases in chunks:
-                yield values, phases, first
+            for number, (values, phases) in enumerate(chunks):
+                yield number, values, phases, first
                 first += len(phases)
 
-        return ordered_map(jobs, lambda chunk: self.pack(*chunk), numbered())
+        def pack(chunk: tuple[int, NDArray[np.int16], NDArray[np.integer], int]) -> Block:
+            block = self.pack(*chunk[1:])
+            return block if folder is None else block.kept(folder, f"rows-{chunk[0]:05d}-all")
+
+        return ordered_map(min(jobs, _PACKING_THREADS), pack, numbered())
 
     def _sparse(
         self, values: NDArray[np.int16], order: NDArray[np.int64]

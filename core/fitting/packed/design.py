@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ class Design:
         packing: Packing,
         *,
         count: int = 0,
+        folder: Path | None = None,
         jobs: int = 1,
         progress: Progress = SILENT,
     ) -> Design:
@@ -86,6 +88,8 @@ class Design:
             What makes rows of them, by phase.
         count
             Number of positions, where it is known: whether they fit into memory is then seen at the first chunk.
+        folder
+            Where to keep the items as memory-mapped files, for more of them than memory holds; the files stay.
         jobs
             Threads.
         progress
@@ -101,7 +105,7 @@ class Design:
         blocks: list[Block] = []
         done = size = 0
         with progress("indexing positions") as task:
-            for block in packing.blocks(chunks, jobs):
+            for block in packing.blocks(chunks, jobs, folder):
                 blocks.append(block)
                 done, size = done + len(block), size + block.size
                 if missing := shortage(size * (max(count, done) / max(done, 1) - 1)):
@@ -113,6 +117,11 @@ class Design:
 
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the items lie in files."""
+        return any(block.files for block in self.blocks)
 
     @property
     def phase_count(self) -> int:

@@ -22,6 +22,7 @@ from glem.core.evaluation.provenance import FITTED_FILES
 from glem.core.features.learning import Phases
 from glem.core.fitting.least_squares import FitSettings, Terms, train
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.fitting.packed.design import Design
 from glem.core.game.equal_positions import position_keys
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.files import write_positions
@@ -454,7 +455,7 @@ def test_phases_that_learn_nothing_are_named_in_the_summary(positions: Positions
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
-def test_fitting_phase_by_phase_changes_nothing(
+def test_items_in_files_change_nothing(
     positions: Positions, tmp_path: Path, smoothing: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = positions.select((positions.ply >= 30) & (positions.record < 100))
@@ -466,12 +467,23 @@ def test_fitting_phase_by_phase_changes_nothing(
     monkeypatch.setattr("glem.core.fitting.least_squares._TRIED_POSITIONS", len(late) // 2)
     together = train(late, LEARNING, terms, settings, held_out=held_out)
     monkeypatch.setattr("glem.core.fitting.least_squares._LARGEST_DESIGN", 0)
-    for _ in range(2):
-        apart = train(late, LEARNING, terms, settings, held_out=held_out, work=tmp_path / "work", jobs=2)
+    kept: list[set[str]] = []
+    build = Design.build
+
+    def seen(*args: Any, folder: Path | None = None, **more: Any) -> Design:
+        design = build(*args, folder=folder, **more)
+        kept.extend([{path.suffix for path in folder.iterdir()}] if folder else [])
+        assert design.is_on_disk == (folder is not None)
+        return design
+
+    monkeypatch.setattr(Design, "build", seen)
+    for jobs in (1, 2):
+        # The second goes on with what the first has left.
+        apart = train(late, LEARNING, terms, settings, held_out=held_out, work=tmp_path / "work", jobs=jobs)
         assert apart.penalties == together.penalties
         for name in ("bias", "patterns", "linear", "match_counts"):
-            np.testing.assert_allclose(
-                getattr(apart.weights, name), getattr(together.weights, name), rtol=1e-4, atol=1e-4, err_msg=name
-            )
+            one, other = getattr(apart.weights, name), getattr(together.weights, name)
+            np.testing.assert_array_equal(one, other, err_msg=name)
         np.testing.assert_array_equal(apart.phase_weights, together.phase_weights)
-    assert len(list((tmp_path / "work").glob("phase-*.npz"))) == len(np.unique(LEARNING.phases.of(late.positions)))
+    assert kept == [{".npy"}] * 2
+    assert not list((tmp_path / "work").rglob("*.npy")), "they go with the fit"

@@ -15,6 +15,7 @@ from attrs import evolve
 from glem.core.cli.game_choice import choose_game
 from glem.core.errors import BadInputError
 from glem.core.game.game import Game
+from glem.core.machine.large_arrays import is_in_file
 from glem.core.positions.files import (
     PositionFiles,
     PositionWriter,
@@ -173,20 +174,28 @@ def test_damaged_headers_and_columns(othello: Game, path: Path, change: Any, mes
     assert type(raised.value).__module__ == "glem.core.errors"
 
 
-def test_more_rows_than_memory_are_refused_before_reading(path: Path, othello: Game) -> None:
-    schema_source = path.with_name("small.parquet")
-    write_positions(schema_source, random_set(othello, 1, 12))
-    schema = pq.read_table(schema_source).schema
-    columns = [pa.array(np.zeros(1 << 20, column.to_numpy().dtype)) for column in schema.empty_table().columns]
-    with pq.ParquetWriter(path, schema) as writer:
-        for _ in range(3):
-            writer.write_table(pa.table(columns, schema=schema))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("glem.core.machine.memory.memory_limit", lambda: 1 << 26)
-        for read in (read_positions, lambda path: PositionFiles.of([path]).read()):
-            with pytest.raises(BadInputError, match="3145728 positions do not fit into memory; stream them"):
-                read(path)
-    assert len(next(stream_positions(path, 10))) == 10
+def test_more_positions_than_memory_has_room_for_lie_in_files(
+    path: Path, othello: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glem.core.machine.large_arrays.PIECE", 1000)
+    # The second has a spread, which is left out.
+    first, second = random_set(othello, 5000, 12), random_set(othello, 3000, 13)
+    second = evolve(second, label_spread=np.ones(3000, np.float32))
+    other = path.with_name("other.parquet")
+    write_positions(path, first)
+    write_positions(other, second)
+    whole = PositionFiles.of([path, other]).read()
+    monkeypatch.setattr("glem.core.machine.large_arrays.memory_left", lambda: 1 << 12)
+    found = PositionFiles.of([path, other]).read()
+    assert all(is_in_file(column) for column in found.columns().values())
+    assert not any(is_in_file(column) for column in whole.columns().values())
+    assert_same(found, whole)
+    assert_same(whole, Positions.concatenate([first, second]))
+    mask = found.held_out_mask(0.4, 3)
+    np.testing.assert_array_equal(mask, whole.held_out_mask(0.4, 3))
+    for rows in (mask, np.flatnonzero(mask)[::-1], slice(10, 5000), np.arange(3)):
+        assert_same(found.select(rows), whole.select(rows))
+    assert is_in_file(found.select(mask).label)
 
 
 def test_a_file_is_merged_in_parts_as_at_once(othello: Game, path: Path) -> None:
