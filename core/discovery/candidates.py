@@ -16,7 +16,7 @@ from glem.core.discovery.plan import DiscoveryPlan
 from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.game.game import transform
-from glem.core.positions.positions import Positions
+from glem.core.positions.positions import Positions, drawn_rows
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 
@@ -51,8 +51,7 @@ def draw_sample(positions: Positions, count: int, seed: int) -> Positions:
         Decides which, and under which symmetry.
     """
     generator = np.random.default_rng(seed)
-    rows = np.sort(generator.permutation(len(positions))[:count])
-    drawn = positions.select(rows)
+    drawn = positions.select(drawn_rows(generator, len(positions), count))
     game = positions.game
     if game.transform is None or game.symmetry_count == 1:
         return drawn

@@ -52,6 +52,7 @@ COMPLETE = "complete"
 
 VALIDATION = 0.05
 """Share of the training games that judge fits: a phase that is worse after a fit keeps its start."""
+_MOST_HELD_OUT = 2_000_000
 _BASELINE = FitSettings(ConjugateGradient(), l2=0.0)
 _SIGNIFICANT = 2.0
 """Standard errors by which configurations must make a phase better on the games that judge."""
@@ -178,6 +179,11 @@ class _Run:
     jobs: int
     progress: Progress
 
+    @property
+    def judging(self) -> NDArray[np.bool_]:
+        """Positions of the training set that judge fits: bool [N]."""
+        return self.training_set.held_out_mask(_share(VALIDATION, self.training_set), self.seed + 1)
+
     def mined(self, sample: Positions) -> ConfigurationSet:
         how: dict[str, Any] = {"work": self.work, "jobs": self.jobs, "progress": self.progress}
         try:
@@ -227,7 +233,7 @@ class _Run:
     ) -> Training | None:
         """Take back phases whose error on the games that judge does not fall, by so much; None where none is left."""
         positions = self.training_set
-        held_out = positions.select(positions.held_out_mask(VALIDATION, self.seed + 1))
+        held_out = positions.select(self.judging)
         game, phase = np.unique(held_out.game_key, return_inverse=True)[1], self.learning.phases.of(held_out.positions)
         if game.max(initial=-1) + 1 < LEAST_GAMES:
             return None
@@ -265,7 +271,7 @@ class _Run:
             terms,
             plan.fit,
             prior=prior,
-            held_out=positions.held_out_mask(VALIDATION, self.seed + 1),
+            held_out=self.judging,
             work=self.work / f"fit-{name}",
             provenance={
                 "command": "discover",
@@ -359,7 +365,7 @@ def discover(
         other settings, or files of such names that no discovery has written.
     """
     chosen = plan if plan is not None else DiscoveryPlan()
-    training_set, held_out = positions.split_by_game(chosen.held_out, seed)
+    training_set, held_out = positions.split_by_game(_share(chosen.held_out, positions), seed)
     pattern_set = _pattern_set(learning, chosen, training_set)
     if len(training_set) < 1000 or len(held_out) < 100:
         raise BadInputError(
@@ -421,6 +427,11 @@ def discover(
             trainings,
             assessment,
         )
+
+
+def _share(wanted: float, positions: Positions) -> float:
+    """Share of the games to hold out: as wanted, but no more than say the same with less memory."""
+    return min(wanted, _MOST_HELD_OUT / max(len(positions), 1))
 
 
 def _pattern_set(learning: Learning, plan: DiscoveryPlan, positions: Positions) -> PatternSet | None:

@@ -37,7 +37,7 @@ class DiscoveryPlan:
     patterns
         Pattern set, or a file of `name: a1 b1 ...` lines; the game's first by default, `none` for none.
     held_out
-        Hold out this share of the games, which only the errors in the report see.
+        Hold out this share of the games, or some 2,000,000 positions, which only the errors in the report see.
     iterations
         Most iterations.
     l2

@@ -32,6 +32,7 @@ from glem.core.features.own import described_sources, sources_of
 from glem.core.files.archives import ArchiveFormat
 from glem.core.game.equal_positions import contiguous_columns
 from glem.core.game.families import check_named_by_file
+from glem.core.machine.large_arrays import let_go, new_array
 from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
 from glem.core.tasks.counts import counted
@@ -475,12 +476,13 @@ class LinearEvaluation:
             return single
         positions = contiguous_columns(game, positions)
         count = len(positions[0])
-        sums = np.empty(count, np.float32)
+        sums = new_array(count, np.float32)
         with progress("evaluate", count) as task:
             for rows in blocks_of(count):
                 block = rows_of(positions, rows)
                 values = self.learning.features.values(block)
                 sums[rows] = self.sums_of_values(values, self.learning.phases.of(block), jobs=jobs)
+                let_go(sums, *positions)
                 task.advance(rows.stop - rows.start)
         return sums
 

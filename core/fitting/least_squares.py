@@ -27,7 +27,7 @@ from glem.core.fitting.normal_equations import SOLVED, NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
-from glem.core.machine.large_arrays import PIECE, let_go, pieces, scratch_folder, taken
+from glem.core.machine.large_arrays import PIECE, let_go, new_array, pieces, scratch_folder, taken
 from glem.core.machine.memory import memory_left
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
@@ -364,10 +364,15 @@ def train(
 
     def solved() -> PhaseWeights:
         """Solve the normal equations."""
+        left = positions.label
+        if offsets is not None:
+            left = new_array(len(positions), np.float32)
+            for rows in pieces(len(left), left, positions.label, offsets):
+                left[rows] = positions.label[rows] - offsets[rows]
         equations = NormalEquations.of(
             packing.blocks(value_chunks(learning, positions.positions, _CONFIGURATION_CHUNK), jobs),
             packing,
-            positions.label if offsets is None else positions.label - offsets,
+            left,
             positions.weight,
             np.zeros(len(positions), bool) if judging is None or judging.all() else judging,
             jobs=jobs,

@@ -37,6 +37,8 @@ CHOICES = "choices"
 
 _TABLE_KEY = "glem positions"
 _SHOWN = 10
+_MANY = 1 << 25
+"""Rows of which all numbers would take much memory."""
 
 
 def _each(value: int, dtype: Any) -> Any:
@@ -455,10 +457,7 @@ class Positions:
 
     def drawn(self, most: int, seed: int) -> Positions:
         """Draw so many at random where there are more, in the order in which they are."""
-        if len(self) <= most:
-            return self
-        order = np.random.default_rng(seed).permutation(len(self))
-        return self.select(np.sort(order[:most]))
+        return self if len(self) <= most else self.select(drawn_rows(np.random.default_rng(seed), len(self), most))
 
     def split_by_game(self, fraction: float, seed: int = 0) -> tuple[Positions, Positions]:
         """Split into training and held-out positions, game by game.
@@ -517,6 +516,13 @@ class Positions:
         merger = Merger(symmetries=symmetries, keep_spread=keep_spread)
         merger.add(self)
         return merger.merged()
+
+
+def drawn_rows(random: np.random.Generator, count: int, most: int) -> NDArray[np.int64]:
+    """Draw so many of ``count`` rows, or all, in their order: int64."""
+    if count > max(_MANY, most):
+        return np.sort(random.choice(count, most, replace=False, shuffle=False))
+    return np.sort(random.permutation(count)[:most])
 
 
 def keys_digest(keys: NDArray[np.uint64]) -> str:
