@@ -24,7 +24,7 @@ _LOCK = "lock"
 _OWN = re.compile(
     r"lock|(work|run|candidates)\.json|(candidates|likelihood|network|solved)\.npz|(training|sizes|evaluation)-\w+\.np[yz]"
     r"|(labels|search|outcomes|exact|quick|thorough-\d+)-\d{6}\.npz|(fit|phase|newest|fitted|stage)-\d\d\.npz"
-    r"|labelled-\d\d\.parquet|part-\d{5}\.npz|rows-\d{5}-\w+-\w+\.npy"
+    r"|labelled-\d\d\.parquet|part-\d{5}\.npz|rows-\d{5}-\w+(-\w+\.npy|\.bin)"
 )
 """What glem calls the files of unfinished work."""
 

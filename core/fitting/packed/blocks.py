@@ -12,8 +12,10 @@ those stand behind the configurations of their row, with their values.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,15 +132,30 @@ class Layout:
         return self.bias + 1
 
 
+_LARGE = ("indices", "ids", "values", "linear")
 _ORDER = "order"
+_ALIGNMENT = 64
 _PACKING_THREADS = 8
 """More would wait for the thread that computes feature values, each with a chunk of them."""
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    mapped: NDArray[Any] = np.load(path, mmap_mode="r+", allow_pickle=False)
-    # A plain view of the map: the kernels know one array type.
-    return mapped.view(np.ndarray)
+@define(frozen=True)
+class Region:
+    """Part of a file that holds arrays: by name where each begins in it, its type and shape."""
+
+    path: Path
+    start: int
+    size: int
+    parts: Mapping[str, tuple[int, Any, tuple[int, ...]]]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Map them."""
+        with self.path.open("r+b") as file:
+            whole = mmap.mmap(file.fileno(), self.size, offset=self.start)
+        return {
+            name: np.ndarray(shape, dtype, buffer=whole, offset=offset)
+            for name, (offset, dtype, shape) in self.parts.items()
+        }
 
 
 class Rows(NamedTuple):
@@ -184,25 +201,29 @@ class Block:
     order_in_memory, phase_starts
         int64 [n], number of each row's position in the order in which the blocks were built, unless it is in a file,
         and int64 [K + 1], first row of each phase; both empty where rows are left in their order.
-    files
-        Where parts of the items lie.
+    region
+        Where large parts lie in a file, if they do.
     """
 
     in_memory: Rows
     order_in_memory: NDArray[np.int64]
     phase_starts: NDArray[np.int64]
-    files: Mapping[str, Path] = field(factory=dict)
+    region: Region | None = None
 
     @property
     def rows(self) -> Rows:
         """The items. Files are mapped anew each time: a process then holds those of the blocks that it works on."""
-        parts: Any = {part: _mapped(path) for part, path in self.files.items() if part != _ORDER}
-        return self.in_memory._replace(**parts) if parts else self.in_memory
+        if self.region is None:
+            return self.in_memory
+        parts: Any = self.region.arrays()
+        parts.pop(_ORDER, None)
+        return self.in_memory._replace(**parts)
 
     @property
     def order(self) -> NDArray[np.int64]:
         """The numbers, of which the same holds."""
-        return _mapped(self.files[_ORDER]) if _ORDER in self.files else self.order_in_memory
+        parts = {} if self.region is None else self.region.arrays()
+        return parts.get(_ORDER, self.order_in_memory)
 
     def __len__(self) -> int:
         return len(self.in_memory.phase) or int(self.phase_starts[-1:].sum())
@@ -217,20 +238,43 @@ class Block:
         rows = self.rows
         return rows.indices, rows.row_starts, rows.ids, rows.values, rows.linear, rows.phase, self.phase_starts
 
-    def kept(self, folder: Path, name: str) -> Block:
-        """Return the block with its large arrays in memory-mapped files ``NAME-*.npy`` of a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        files: dict[str, Path] = {}
-        nothing: dict[str, Any] = {}
-        for part in ("indices", "ids", "values", "linear", _ORDER):
-            array = self.order_in_memory if part == _ORDER else getattr(self.in_memory, part)
-            if array.size:
-                files[part] = folder / f"{name}-{part}.npy"
-                with writing(files[part]):
-                    np.save(files[part], array, allow_pickle=False)
-                nothing[part] = array[:0].copy()
-        order = nothing.pop(_ORDER, self.order_in_memory)
-        return Block(self.in_memory._replace(**nothing), order, self.phase_starts, files)
+    def by_phase(self) -> Iterator[Block]:
+        """Rows of each phase as a block of their own: what is read together then lies together."""
+        known = self.in_memory
+        for phase, (start, stop) in enumerate(pairwise(self.phase_starts.tolist())):
+            if stop > start:
+                rows = known._replace(indices=known.indices[:, start:stop], linear=known.linear[:, start:stop])
+                if len(known.row_starts) > 1:
+                    starts = known.row_starts[start : stop + 1]
+                    rows = rows._replace(row_starts=starts - starts[0], ids=known.ids[starts[0] : starts[-1]])
+                own = np.where(np.arange(len(self.phase_starts)) > phase, stop - start, 0)
+                yield Block(rows, self.order_in_memory[start:stop], own)
+
+
+def kept(blocks: Iterable[Block], path: Path) -> list[Block]:
+    """Write the large arrays of blocks into a file, from which they are mapped."""
+    found = []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path), path.open("wb") as file:
+        for block in blocks:
+            arrays: dict[str, Any] = {name: getattr(block.in_memory, name) for name in _LARGE}
+            arrays[_ORDER] = block.order_in_memory
+            parts: dict[str, tuple[int, Any, tuple[int, ...]]] = {}
+            file.write(bytes(-file.tell() % mmap.ALLOCATIONGRANULARITY))
+            start = file.tell()
+            for name, array in arrays.items():
+                if array.size:
+                    file.write(bytes(-file.tell() % _ALIGNMENT))
+                    parts[name] = file.tell() - start, array.dtype, array.shape
+                    file.write(np.ascontiguousarray(array).data)
+            # What is left empty has the type that the kernels know.
+            nothing = {
+                name: np.zeros((0,) * array.ndim, array.dtype) for name, array in arrays.items() if name in parts
+            }
+            region = Region(path, start, file.tell() - start, parts) if parts else None
+            order = nothing.pop(_ORDER, block.order_in_memory)
+            found.append(Block(block.in_memory._replace(**nothing), order, block.phase_starts, region))
+    return found
 
 
 @kernel
@@ -358,11 +402,12 @@ class Packing:
                 yield number, values, phases, first
                 first += len(phases)
 
-        def pack(chunk: tuple[int, NDArray[np.int16], NDArray[np.integer], int]) -> Block:
+        def pack(chunk: tuple[int, NDArray[np.int16], NDArray[np.integer], int]) -> list[Block]:
             block = self.pack(*chunk[1:])
-            return block if folder is None else block.kept(folder, f"rows-{chunk[0]:05d}-all")
+            return [block] if folder is None else kept(block.by_phase(), folder / f"rows-{chunk[0]:05d}-all.bin")
 
-        return ordered_map(min(jobs, _PACKING_THREADS), pack, numbered())
+        for blocks in ordered_map(min(jobs, _PACKING_THREADS), pack, numbered()):
+            yield from blocks
 
     def _sparse(
         self, values: NDArray[np.int16], order: NDArray[np.int64]

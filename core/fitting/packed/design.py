@@ -121,7 +121,7 @@ class Design:
     @property
     def is_on_disk(self) -> bool:
         """Whether the items lie in files."""
-        return any(block.files for block in self.blocks)
+        return any(block.region for block in self.blocks)
 
     @property
     def phase_count(self) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.packed.blocks import Block, Packing
+from glem.core.fitting.packed.blocks import Block, Packing, kept
 from glem.core.machine.memory import shortage
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
@@ -126,7 +126,7 @@ class LikelihoodRows:
                 raise BadInputError("every position of a likelihood fit belongs to a game")
             parts = (packing.pack(chunk.values, chunk.phase) for packing in (value, draw))
             own, drawn = (
-                part if folder is None else part.kept(folder, f"rows-{number:05d}-{name}")
+                part if folder is None else kept([part], folder / f"rows-{number:05d}-{name}.bin")[0]
                 for part, name in zip(parts, ("value", "draw"), strict=True)
             )
             return RowBlock(own, drawn, chunk.result, chunk.game, chunk.held_out)

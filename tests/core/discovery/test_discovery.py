@@ -485,5 +485,5 @@ def test_items_in_files_change_nothing(
             one, other = getattr(apart.weights, name), getattr(together.weights, name)
             np.testing.assert_array_equal(one, other, err_msg=name)
         np.testing.assert_array_equal(apart.phase_weights, together.phase_weights)
-    assert kept == [{".npy"}] * 2
-    assert not list((tmp_path / "work").rglob("*.npy")), "they go with the fit"
+    assert kept == [{".bin"}] * 2
+    assert not list((tmp_path / "work").rglob("*.bin")), "they go with the fit"
