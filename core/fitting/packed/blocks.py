@@ -268,7 +268,7 @@ def kept(blocks: Iterable[Block], path: Path) -> list[Block]:
                     parts[name] = file.tell() - start, array.dtype, array.shape
                     file.write(np.ascontiguousarray(array).data)
             # What is left empty has the type that the kernels know.
-            nothing = {
+            nothing: dict[str, Any] = {
                 name: np.zeros((0,) * array.ndim, array.dtype) for name, array in arrays.items() if name in parts
             }
             region = Region(path, start, file.tell() - start, parts) if parts else None
