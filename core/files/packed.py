@@ -23,7 +23,7 @@ from glem.core.errors import BadInputError, NotEnoughMemoryError, check_regular
 _log = logging.getLogger(__name__)
 
 MAX_BYTES = 4 << 30
-"""Default limit on the bytes that a file may hold after decompression: a small archive can unpack to terabytes."""
+"""Default limit on the bytes that an archive may unpack to: a small one can unpack to terabytes."""
 
 _UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|[ -~]\0[ -~]\0|\0[ -~]\0[ -~]")
 """A byte order mark, or two ASCII characters without one."""
@@ -34,6 +34,7 @@ BEGINNING = 4096
 
 # Games and tables pack to a hundredth at best; what unpacks to more was made to fill memory and time.
 _MOST_GROWTH = 100
+_USUAL_GROWTH = 16
 _ALWAYS_UNPACKED = 64 << 20
 _PIECE = 1 << 18
 _ZSTANDARD_PIECE = 1 << 14
@@ -157,7 +158,8 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         The file; its last suffix decides about unpacking.
     max_bytes
         Limit on the unpacked size; that of an archive is also limited to a hundred times its own, or 64 MiB if that is
-        more.
+        more. :data:`MAX_BYTES` stands for no limit on a file that is larger itself, and for 16 times the size of an
+        archive if that is more.
 
     Raises
     ------
@@ -172,8 +174,12 @@ def open_bounded(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) ->
         raise BadInputError(f"{source}: cannot be opened: {error.strerror or error}") from error
     _log.info("reading %s", source)
     with file, _packing(file, source.suffix.lower(), "rb") as stream:
-        packed = os.fstat(file.fileno()).st_size if source.suffix.lower() in _PACKINGS else None
-        yield BoundedFile(source, stream, max_bytes, packed)
+        size = os.fstat(file.fileno()).st_size
+        is_packed = source.suffix.lower() in _PACKINGS
+        if max_bytes == MAX_BYTES:
+            # Whoever has a month of games in 30 GB has read them before.
+            max_bytes = max(max_bytes, _USUAL_GROWTH * size if is_packed else size)
+        yield BoundedFile(source, stream, max_bytes, size if is_packed else None)
 
 
 def _packing(file: BufferedReader | BufferedWriter, suffix: str, mode: Literal["rb", "wb"]) -> Any:

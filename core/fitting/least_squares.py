@@ -316,21 +316,17 @@ def train(
         _check_prior(prior, learning, terms, chosen.link)
         offsets = prior.sums(positions.positions, jobs=jobs)
 
-    def fitting(rows: NDArray[np.bool_] | None = None, folder: Path | None = None) -> Callable[..., PhaseWeights]:
+    def fitting(
+        some: Positions, offsets: NDArray[np.float32] | None, folder: Path | None = None
+    ) -> Callable[..., PhaseWeights]:
         """Prepare fits of all positions or of some, with items in memory or in files."""
-        chunks = value_chunks(
-            learning,
-            positions.positions,
-            CHUNK if configurations is None else _CONFIGURATION_CHUNK,
-            None if rows is None else ~rows,
-        )
-        count = len(positions) if rows is None else int(np.count_nonzero(rows))
+        chunks = value_chunks(learning, some.positions, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
         return partial(
             fit_phases,
-            Design.build(chunks, packing, count=count, folder=folder, jobs=jobs, progress=progress),
-            _some(positions.label, rows),
-            weights=_some(positions.weight, rows),
-            offsets=None if offsets is None else _some(offsets, rows),
+            Design.build(chunks, packing, count=len(some), folder=folder, jobs=jobs, progress=progress),
+            some.label,
+            weights=some.weight,
+            offsets=offsets,
             jobs=jobs,
             progress=progress,
         )
@@ -351,15 +347,16 @@ def train(
         and NormalEquations.fits(packing)
     )
     if judging is not None and is_chosen and not is_exact:
-        some = None
         if len(positions) > _TRIED_POSITIONS:
-            some = positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED)
-        trying = fitting(some)
-        judges = _some(judging, some)
+            mask = positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED)
+            trying = fitting(positions.select(mask), None if offsets is None else taken(offsets, mask))
+            judges = taken(judging, mask)
+        else:
+            trying = known = fitting(positions, offsets)
+            judges = judging
         short = own | {"fitter": _TRIED, "held_out": None if judges.all() else judges}
         own["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
-        known = trying if some is None else None
-        # Otherwise it is not needed any more, and takes memory.
+        # It takes memory.
         del trying
 
     def solved() -> PhaseWeights:
@@ -392,7 +389,7 @@ def train(
                 place = work or scratch_folder()
                 place.mkdir(parents=True, exist_ok=True)
                 folder = stack.enter_context(temporary_folder(place / "items"))
-            weights = (known or fitting(folder=folder))(held_out=held_out, checkpoint=work, **own)
+            weights = (known or fitting(positions, offsets, folder))(held_out=held_out, checkpoint=work, **own)
     phase_weights = np.zeros(len(learning.phases))
     for rows in pieces(len(positions), *positions.positions, positions.weight):
         phase = learning.phases.of(rows_of(positions.positions, rows))
@@ -423,10 +420,6 @@ def _once(work: Path | None, name: str, link: Link, find: Callable[[], PhaseWeig
         done.parent.mkdir(parents=True, exist_ok=True)
         found.save(done)
     return found
-
-
-def _some(column: NDArray[Any], rows: NDArray[np.bool_] | None) -> NDArray[Any]:
-    return column if rows is None else taken(column, rows)
 
 
 def _is_large(packing: Packing, learning: Learning, positions: Positions) -> bool:

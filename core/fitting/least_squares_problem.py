@@ -28,6 +28,7 @@ from glem.core.fitting.packed.least_squares_passes import (
     residuals_at,
     sum_weights,
 )
+from glem.core.machine.large_arrays import let_go
 from glem.core.tasks.threads import ordered_map
 
 Vector = NDArray[np.float64]
@@ -167,6 +168,7 @@ class LeastSquares:
                         pieces.append(_Piece(Segment(segment.block, start, stop), first))
                         first += stop - start
             self._slabs.extend(_cut(target, pieces))
+        let_go(*(array for array in (labels, weights, held_out, offsets) if array is not None))
         nothing = np.zeros(0, np.float32)
         self._labels = np.concatenate([nothing, *label_parts])
         self._row_weights = np.concatenate([nothing, *weight_parts])

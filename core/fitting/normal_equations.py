@@ -22,6 +22,7 @@ from glem.core.fitting.least_squares_problem import Source
 from glem.core.fitting.minimizing.minimizer import FitResult
 from glem.core.fitting.packed.blocks import Block, Packing
 from glem.core.fitting.phases import PhaseWeights, nearest_of, neighbours, penalties_of
+from glem.core.machine.large_arrays import let_go
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 
@@ -187,6 +188,7 @@ class NormalEquations:
             for block in blocks:
                 for _ in ordered_map(jobs, partial(add, block), range(packing.phase_count)):
                     pass
+                let_go(labels, weights, judging)
                 task.advance(len(block))
         return found
 

@@ -19,6 +19,7 @@ from glem.core.fitting.least_squares_problem import LeastSquares, Source
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult, Minimizer
 from glem.core.fitting.packed.design import Design
+from glem.core.machine.large_arrays import let_go
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Parts, Progress
 from glem.core.tasks.threads import ordered_map
@@ -256,6 +257,7 @@ def _matches(
             own = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights[rows], np.float32)
             own[np.isnan(labels[rows]) | (False if held_out is None else held_out[rows])] = 0
             found += design.count_items([segment], own)[0]
+        let_go(*(array for array in (labels, weights, held_out) if array is not None))
         return found
 
     return np.array(list(ordered_map(jobs, matches, range(design.phase_count))))

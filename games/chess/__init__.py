@@ -5,7 +5,7 @@ from functools import partial
 import chess
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
-from glem.games.chess import notation, position_lines
+from glem.games.chess import bullet, notation, position_lines
 from glem.games.chess.pgn import reading as pgn
 from glem.games.chess.pgn import writing as pgn_writing
 from glem.games.chess.rules import generation, playing, searching
@@ -32,6 +32,14 @@ _POSITION_FORMATS = (
     _position_format("positions", "White's or the mover's as the first lines tell"),
     _position_format("positions-white", "White's", position_lines.WHITE),
     _position_format("positions-mover", "the mover's", position_lines.MOVER),
+    PositionFormat(
+        name="bullet",
+        description="Records of 32 bytes as bullet's trainer reads them, with results, as the side to move sees them.",
+        suffixes=(".data", ".bullet"),
+        read=bullet.read_bullet,
+        recognizes=bullet.recognizes,
+        label_kind="result",
+    ),
 )
 
 CHESS = Game(

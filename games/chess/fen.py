@@ -179,7 +179,7 @@ def _en_passant(position: Position, square: int) -> np.uint8:
     return np.uint8(square)
 
 
-def _is_possible(position: Position) -> bool:
+def is_possible(position: Position) -> bool:
     """Whether a game may lead to a position, as far as that is easy to see; its castling rights are good."""
     occupied = occupied_squares(position)
     for white in (True, False):
@@ -248,7 +248,7 @@ def read_fen(data: Any, at: int, end: int, columns: Any, row: int, boards: Any) 
     pawns, knights, bishops, rooks, queens, kings, white, castling = boards
     state = np.uint8(0), turn, np.uint8(min(clock, _MOST_CLOCK))
     position = Position(pawns, knights, bishops, rooks, queens, kings, white, castling, ZERO, *state)
-    if not _is_possible(position):
+    if not is_possible(position):
         return IMPOSSIBLE, behind
     en_passant = _en_passant(position, square)
     state = en_passant, turn, np.uint8(min(clock, _MOST_CLOCK))

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from glem.core.positions.reading import read_scored_positions
 from glem.games.chess import CHESS
-from tests.oracles.chess_boards import random_game
+from tests.oracles.chess_boards import bullet_record, random_game
 
 _TEXTS = {"1.0": "1-0", "0.5": "1/2-1/2", "0.0": "0-1"}
 _CUSTOMS: dict[str, Callable[[str, str], str]] = {
@@ -30,20 +30,22 @@ _CUSTOMS: dict[str, Callable[[str, str], str]] = {
 }
 
 
-def _positions() -> Iterator[tuple[str, str]]:
+def _positions() -> Iterator[tuple[str, str, bytes]]:
     for seed in range(200):
         for board, _ in random_game(seed, 100):
-            yield board.fen(en_passant="fen"), [*_TEXTS][seed % 3]
+            yield board.fen(en_passant="fen"), [*_TEXTS][seed % 3], bullet_record(board, 35, seed % 3)
 
 
 def main(count: int) -> None:
     """Write files of so many lines, read them, print lines a second of processor time."""
-    rows = [*_positions()]
+    *rows, records = zip(*_positions(), strict=True)
+    rows = [*zip(*rows, strict=True)]
     repeated = -(-count // len(rows))
     with tempfile.TemporaryDirectory() as folder:
         for name, line in _CUSTOMS.items():
             text = "".join(f"{line(*row)}\n" for row in rows) * repeated
             (Path(folder) / name).write_text(("fen,result\n" if name.endswith(".csv") else "") + text)
+        (Path(folder) / "records.data").write_bytes(b"".join(records) * repeated)
         with gzip.open(Path(folder) / "packed.epd.gz", "wt", compresslevel=1) as file:
             file.write((Path(folder) / "bars.epd").read_text())
         columns = {
@@ -53,7 +55,7 @@ def main(count: int) -> None:
         pq.write_table(pa.table(columns), Path(folder) / "table.parquet")
         for path in sorted(Path(folder).iterdir()):
             # The positions are random, so nothing shows whose numbers are.
-            name = "positions-white" if path.suffix != ".plain" else "positions"
+            name = {".plain": "positions", ".data": "bullet"}.get(path.suffix, "positions-white")
             next(read_scored_positions(CHESS, path, format=name))  # compiles
             begin = time.process_time()
             lines = sum(len(part.label) for part in read_scored_positions(CHESS, path, format=name))

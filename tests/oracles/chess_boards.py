@@ -2,6 +2,7 @@
 
 import lzma
 import random
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -79,3 +80,20 @@ def read_counts(path: Path) -> list[Counts]:
                 depth, count = rest.split()
                 found[-1].leaves[int(depth)] = int(count)
     return found
+
+
+def bullet_record(board: chess.Board, score: int, result: int) -> bytes:
+    """Write a position as a record of bullet's trainer: all as the side to move sees it, which moves upwards."""
+    seen = board if board.turn else board.mirror()
+    occupied, nibbles = 0, []
+    for square in range(64):
+        piece = seen.piece_at(square)
+        if piece is not None:
+            occupied |= 1 << square
+            nibbles.append(piece.piece_type - 1 + (0 if piece.color else 8))
+    nibbles += [0] * (32 - len(nibbles))
+    pieces = bytes(low + 16 * high for low, high in zip(nibbles[::2], nibbles[1::2], strict=True))
+    own, other = seen.king(chess.WHITE), seen.king(chess.BLACK)
+    assert own is not None
+    assert other is not None
+    return struct.pack("<Q16shBBB3x", occupied, pieces, score, result, own, other ^ 56)

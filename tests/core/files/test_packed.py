@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow
 import pytest
 from hypothesis import assume, given, settings
@@ -91,6 +92,21 @@ def test_the_unpacked_size_is_bounded(tmp_path: Path, packing: str) -> None:
     with pytest.raises(BadInputError, match="more than the limit of 2,000,000 bytes"):
         list(line_blocks(path, lines=1000, max_bytes=2_000_000))
     assert sum(len(block.starts) for block in line_blocks(path, lines=1000, max_bytes=3_000_000)) == 1_000_000
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+def test_the_default_limit_grows_with_the_file(tmp_path: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_files, "MAX_BYTES", 1000)
+    # They pack to less than half.
+    content = bytes(np.random.default_rng(0).integers(48, 58, 5000, np.uint8))
+    path = tmp_path / f"digits.txt{packing}"
+    with open_packed(path) as file:
+        file.write(content)
+    with open_bounded(path, max_bytes=1000) as file:
+        assert file.read(9000) == content
+    with open_bounded(path, max_bytes=1001) as file, pytest.raises(BadInputError, match="more than the limit of 1,001"):
+        file.read(9000)
+        file.read(9000)
 
 
 @pytest.mark.parametrize("packing", ARCHIVES)
