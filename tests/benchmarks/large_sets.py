@@ -3,9 +3,11 @@
 ``python -m tests.benchmarks.large_sets make POSITIONS COUNT --output FILE`` makes a set of successors of the POSITIONS
 (Parquet, such as all of WTHOR), and of successors of a random share of these, COUNT of them, each labelled with its
 value by Othello's strongest evaluation, without a search. A position belongs to the game of the one that it comes from.
-The games are in a random order, so that the first positions of a large set are a smaller one of the same kind.
+The games are in a random order, so that the first positions of a large set are a smaller one of the same kind; with
+``--last`` they come from the other end.
 
-``... passes POSITIONS COUNT`` compares passes of a fit over so many positions in memory and in files.
+``... passes POSITIONS COUNT`` compares passes of a fit over the items of so many positions, in files, and in memory where
+these are not many millions.
 """
 
 import statistics
@@ -31,16 +33,17 @@ from tests.benchmarks.measuring import command_line, table_header, table_row
 
 _PARENTS = 1 << 16
 _JOBS, _ROUNDS = 2, 7
+_MOST_IN_MEMORY = 1 << 25
 _AGAIN = 0.06
 """Share of the successors whose own successors are taken, too."""
 
 
-def make(positions: str, count: int, output: str) -> None:
+def make(positions: str, count: int, output: str, *, last: bool) -> None:
     """Make the set."""
     parents, random = read_positions(positions), np.random.default_rng(0)
     game = parents.game
     evaluation = load_value("strongest", game)
-    order = np.argsort(scatter(parents.game_key, 1), kind="stable")
+    order = np.argsort(scatter(parents.game_key, 1), kind="stable")[:: -1 if last else 1]
     with PositionWriter(output, game, "score") as writer:
         for start in range(0, len(order), _PARENTS):
             some = parents.select(order[start : start + _PARENTS])
@@ -54,7 +57,7 @@ def make(positions: str, count: int, output: str) -> None:
                 return
 
 
-def passes(positions: str, count: int, output: str) -> None:
+def passes(positions: str, count: int, output: str, **_: bool) -> None:
     """Compare passes, one after the other in turn."""
     some = read_positions(positions).head(count)
     learning = load_learning(some.game.name)
@@ -62,10 +65,11 @@ def passes(positions: str, count: int, output: str) -> None:
     with tempfile.TemporaryDirectory(dir=output or scratch_folder()) as folder:
         designs = {
             name: Design.build(value_chunks(learning, some.positions), packing, folder=place, jobs=_JOBS)
-            for name, place in {"in memory": None, "in files": Path(folder)}.items()
+            for name, place in {"in files": Path(folder), "in memory": None}.items()
+            if place is not None or count <= _MOST_IN_MEMORY
         }
         problems = {name: LeastSquares(design, some.label, jobs=_JOBS) for name, design in designs.items()}
-        zeros = np.zeros(problems["in memory"].parameter_count)
+        zeros = np.zeros(problems["in files"].parameter_count)
         times: dict[str, list[float]] = {name: [] for name in problems}
         for _ in range(_ROUNDS):
             for name, problem in problems.items():
@@ -74,13 +78,12 @@ def passes(positions: str, count: int, output: str) -> None:
                 problem.errors_and_gradient(zeros)
                 times[name].append(time.perf_counter() - began)
         medians = {name: statistics.median(each) for name, each in times.items()}
-        table_header("rows", "s a pass", "ratio")
+        table_header("items", "s a pass", "ns a position")
         for name, median in medians.items():
-            table_row(name, f"{median:.2f}", f"{median / medians['in memory']:.2f}")
+            table_row(name, f"{median:.2f}", f"{median / len(some) * 1e9:.1f}")
 
 
 if __name__ == "__main__":
-    given = command_line(
-        __doc__, what={"make": make, "passes": passes}, positions=str, count=int, output=""
-    ).parse_args()
-    {"make": make, "passes": passes}[given.what](given.positions, given.count, given.output)
+    works = {"make": make, "passes": passes}
+    given = command_line(__doc__, what=works, positions=str, count=int, output="", last=False).parse_args()
+    works[given.what](given.positions, given.count, given.output, last=given.last)
