@@ -33,6 +33,7 @@ from glem.core.files.atomic import check_writable
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.least_squares import LEAST_GAMES, FitSettings, Terms, Training, train, values_of
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
+from glem.core.machine.large_arrays import let_go
 from glem.core.measures.calibration_bins import CalibrationBins, calibration_bins
 from glem.core.measures.errors import RootMeanSquareError
 from glem.core.measures.measure import Judged
@@ -375,6 +376,7 @@ def discover(
         )
     if (training_set.label == training_set.label[0]).all():
         raise BadInputError("all labels are equal: there is nothing to explain")
+    let_go(training_set.label)
     if not folder.is_dir():
         check_writable(folder)
     _check_results(folder)

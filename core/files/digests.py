@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.machine.large_arrays import let_go
+
 _BYTES = 16
 
 
@@ -32,6 +34,7 @@ def arrays_digest(arrays: Iterable[NDArray[Any]], text: str = "") -> str:
     for array in arrays:
         digest.update(f"{array.dtype} {array.shape};".encode())
         digest.update(np.ascontiguousarray(array).data)
+        let_go(array)
     return digest.hexdigest()
 
 

@@ -389,6 +389,14 @@ class Positions:
         return len(np.unique(self.record[self.record >= 0]))
 
     @property
+    def different_games(self) -> int:
+        """Number of different hashes of games."""
+        found = np.zeros(0, np.uint64)
+        for part in pieces(len(self), self.game_key):
+            found = np.union1d(found, self.game_key[part])
+        return len(found)
+
+    @property
     def game_key(self) -> NDArray[np.uint64]:
         """Hash of each position's game: uint64 [N]."""
         if self._game_key is None:

@@ -402,7 +402,7 @@ def _penalties(found: Discovery) -> str:
 def _facts(found: Discovery, *, has_maps: bool) -> dict[str, str]:
     positions, plan, mined = found.positions, found.plan, len(found.sample)
     facts = {
-        "positions": f"{len(positions):,} from {counted(len(np.unique(positions.game_key)), 'different game')}",
+        "positions": f"{len(positions):,} from {counted(positions.different_games, 'different game')}",
         "sources": ", ".join(positions.sources) or "unknown",
         "labels": positions.label_kind,
         "learned from": f"{counted(len(found.training_set), 'position')}, held out {len(found.held_out):,}",

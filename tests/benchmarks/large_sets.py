@@ -6,8 +6,8 @@ value by Othello's strongest evaluation, without a search. A position belongs to
 The games are in a random order, so that the first positions of a large set are a smaller one of the same kind; with
 ``--last`` they come from the other end.
 
-``... passes POSITIONS COUNT`` compares passes of a fit over the items of so many positions, in files, and in memory where
-these are not many millions.
+``... passes POSITIONS COUNT`` compares passes of a fit over the items of so many positions, in files, and in memory
+where these are not many millions.
 """
 
 import statistics
