@@ -41,6 +41,7 @@ _CONFIGURATION_CHUNK = 1 << 15
 
 _FALLBACK_POSITIONS = 200
 """Positions of a linear fit, so many for each of its weights where there are as many."""
+_MOST_FALLBACK_POSITIONS = 1 << 20
 
 LEAST_GAMES = 20
 """Fewer judge nothing."""
@@ -390,17 +391,20 @@ def train(
                 place.mkdir(parents=True, exist_ok=True)
                 folder = stack.enter_context(temporary_folder(place / "items"))
             weights = (known or fitting(positions, offsets, folder))(held_out=held_out, checkpoint=work, **own)
-    phase_weights = np.zeros(len(learning.phases))
-    for rows in pieces(len(positions), *positions.positions, positions.weight):
-        phase = learning.phases.of(rows_of(positions.positions, rows))
+    phase, is_fitted = new_array(len(positions), np.uint8), new_array(len(positions), np.bool_)
+    phase_weights, counts = np.zeros(len(learning.phases)), np.zeros(len(learning.phases), np.int64)
+    for rows in pieces(len(positions), *positions.positions, positions.weight, phase, is_fitted):
+        phase[rows] = learning.phases.of(rows_of(positions.positions, rows))
         fitted = positions.weight[rows] if held_out is None else positions.weight[rows] * ~held_out[rows]
-        phase_weights += np.bincount(phase, fitted, len(learning.phases))
+        is_fitted[rows] = fitted > 0
+        phase_weights += np.bincount(phase[rows], fitted, len(counts))
+        counts += np.bincount(phase[rows][fitted > 0], minlength=len(counts))
     linear_phases: tuple[int, ...] = ()
     if prior is not None:
         weights = _added(prior, terms, weights, phase_weights)
         terms = _united(terms, Terms.of(prior))
     else:
-        weights, linear_phases = _with_linear_fallback(weights, positions, held_out, learning, linear)
+        weights, linear_phases = _with_linear_fallback(weights, positions, phase, is_fitted, counts, learning, linear)
     penalties = [f"{result.l2:.3g}" for result in weights.results if result]
     told = {
         "fitter": f"{SOLVED if is_exact else repr(chosen.fitter)}, smoothing={chosen.smoothing}",
@@ -509,25 +513,28 @@ def _added(prior: LinearEvaluation, terms: Terms, weights: PhaseWeights, sizes: 
 def _with_linear_fallback(
     weights: PhaseWeights,
     positions: Positions,
-    held_out: NDArray[np.bool_] | None,
+    phase: NDArray[np.uint8],
+    is_fitted: NDArray[np.bool_],
+    counts: NDArray[np.int64],
     learning: Learning,
     linear: LinearTerms,
 ) -> tuple[PhaseWeights, tuple[int, ...]]:
-    """Give phases that have learned nothing weights of the linear features."""
+    """Give phases that have learned nothing weights of the linear features.
+
+    ``phase`` [N] and ``is_fitted`` [N] are of all positions, ``counts`` [K] the fitted ones of each phase.
+    """
     poor = [number for number, result in enumerate(weights.results) if result is None or not result.improved]
     if not linear.features or len(weights.results) < len(learning.phases) or not poor:
         return weights, ()
     changed = {name: getattr(weights, name).copy() for name in ("bias", "patterns", "configurations", "linear")}
-    weight = positions.weight if held_out is None else np.where(held_out, np.float32(0), positions.weight)
-    rows = np.flatnonzero(weight)
-    phase = learning.phases.of(rows_of(positions.positions, rows)).astype(np.int64)
+    wanted = min(_FALLBACK_POSITIONS * (len(linear.features) + 1), int(counts.sum()))
     for number in poor:
-        distance = np.abs(phase - number)
-        nearest = np.argsort(distance, kind="stable")
-        reach = distance[nearest[min(_FALLBACK_POSITIONS * (len(linear.features) + 1), len(nearest)) - 1]]
-        chosen = rows[distance <= reach]
+        distance = np.abs(np.arange(len(counts)) - number)
+        reach = next(far for far in range(len(counts)) if counts[distance <= far].sum() >= wanted)
+        chosen = np.flatnonzero((distance <= reach)[phase] & is_fitted)
+        chosen = chosen[:: max(len(chosen) // _MOST_FALLBACK_POSITIONS, 1)]
         values = learning.features.values(rows_of(positions.positions, chosen))[:, linear.features]
-        scale = np.sqrt(weight[chosen].astype(np.float64))
+        scale = np.sqrt(positions.weight[chosen].astype(np.float64))
         columns = np.column_stack([np.ones(len(chosen)), values]) * scale[:, None]
         sums = weights.link.sums_of(positions.label[chosen])
         found = np.linalg.lstsq(columns, sums * scale, rcond=1e-10)[0]

@@ -18,6 +18,8 @@ from glem.core.machine.memory import memory_left
 
 _SHARE = 1 / 16
 """Of the memory that is left: a larger array lies in a file."""
+_LEAST = 1 << 22
+"""Bytes that never do."""
 
 _ON_DISK = "/var/tmp"  # noqa: S108 # what is made there has no name, or one that nobody guesses
 
@@ -35,7 +37,7 @@ def scratch_folder() -> Path:
 
 def is_large(size: float) -> bool:
     """Whether so many bytes are much of the memory that is left."""
-    return size > memory_left() * _SHARE
+    return size > _LEAST and size > memory_left() * _SHARE
 
 
 def new_array(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -48,7 +50,7 @@ def new_array(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """
     sizes = (shape,) if isinstance(shape, int) else shape
     size = prod(sizes) * np.dtype(dtype).itemsize
-    if not size or not is_large(size):
+    if not is_large(size):
         return np.empty(shape, dtype)
     folder = scratch_folder()
     try:

@@ -140,20 +140,17 @@ jobs = count("--jobs", THREADS, "Threads; the result does not depend on their nu
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kmgt]?)(i?)b?", re.IGNORECASE)
 
 
-def _promise(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+def _promise(context: click.Context, _: click.Parameter, text: str | None) -> None:
     if text is None:
         return
     from glem.core.machine.memory import promise_memory
 
-    match = _SIZE.fullmatch(text.strip())
-    size = (
-        0
-        if match is None
-        else int(float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2].lower() or " "))
-    )
+    match, size = _SIZE.fullmatch(text.strip()), 0.0
+    if match is not None:
+        size = float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2].lower() or " ")
     if size < _LEAST_MEMORY:
         raise BadInputError(f"--memory {text}: expected a size of 500MB or more, such as 4GB or 900MB")
-    promise_memory(size)
+    promise_memory(int(size))
     context.call_on_close(lambda: promise_memory(None))
 
 

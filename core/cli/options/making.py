@@ -25,20 +25,8 @@ MOST_OPTIONS = 15
 """Options of a help page that need no second heading."""
 
 _RARE = {
-    *(
-        "--config",
-        "--format",
-        "--skip-bad",
-        "--seed",
-        "--jobs",
-        "--memory",
-        "--workers",
-        "--dask",
-        "--json",
-        "-q",
-        "-v",
-        "--help",
-    ),
+    *("--config", "--format", "--skip-bad", "--seed", "--jobs", "--workers", "--dask", "--json", "-q", "-v", "--help"),
+    "--memory",
     *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
     *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
     *("--minimum-matches", "--all-active", "--smoothing", "--count-rules", "--drawishness-phases", "--on-disk"),
@@ -48,17 +36,8 @@ _RARE = {
 """Options that most commands have, or that make another option more exact: on a long page they stand last."""
 
 _ASIDE = {
-    "--jobs",
-    "--memory",
-    "--workers",
-    "--dask",
-    "--threads",
-    "--json",
-    "--quiet",
-    "-q",
-    "--verbose",
-    "--report",
-    "--config",
+    *("--jobs", "--memory", "--workers", "--dask", "--threads"),
+    *("--json", "--quiet", "-q", "--verbose", "--report", "--config"),
 }
 """Options that change nothing in the files that a command makes."""
 

@@ -158,7 +158,9 @@ class Design:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the rows, so that a checkpoint knows what it belongs to."""
-        arrays = (array for block in self.blocks for array in block.arrays())
+        # The same for rows that lie together by phase and for those that do not.
+        blocks = (part for block in self.blocks for part in ((block,) if block.region else block.by_phase()))
+        arrays = (array for block in blocks for array in block.arrays())
         return arrays_digest(arrays, repr((self.phase_count, self.layout, self.linear)))
 
     def count_items(

@@ -478,7 +478,7 @@ def test_items_in_files_change_nothing(
 
     monkeypatch.setattr(Design, "build", seen)
     for jobs in (1, 2):
-        # The second goes on with what the first has left.
+        # The second goes on with what the first has left; so does a fit in memory.
         apart = train(late, LEARNING, terms, settings, held_out=held_out, work=tmp_path / "work", jobs=jobs)
         assert apart.penalties == together.penalties
         for name in ("bias", "patterns", "linear", "match_counts"):
@@ -486,4 +486,8 @@ def test_items_in_files_change_nothing(
             np.testing.assert_array_equal(one, other, err_msg=name)
         np.testing.assert_array_equal(apart.phase_weights, together.phase_weights)
     assert kept == [{".bin"}] * 2
+    # A fit in memory goes on with the checkpoints, too: they belong to the same rows.
+    monkeypatch.setattr("glem.core.fitting.least_squares._LARGEST_DESIGN", 1 << 30)
+    again = train(late, LEARNING, terms, settings, held_out=held_out, work=tmp_path / "work")
+    np.testing.assert_array_equal(again.weights.patterns, together.weights.patterns)
     assert not list((tmp_path / "work").rglob("*.bin")), "they go with the fit"

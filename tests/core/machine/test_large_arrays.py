@@ -18,6 +18,7 @@ from glem.core.machine.large_arrays import is_in_file, let_go, new_array, pieces
 @pytest.fixture
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_arrays, "memory_left", lambda: 1 << 12)
+    monkeypatch.setattr(large_arrays, "_LEAST", 0)
 
 
 @pytest.mark.usefixtures("_short")
@@ -57,6 +58,7 @@ def test_rows_are_taken_as_numpy_does(count: int, piece: int, seed: int, is_shor
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(large_arrays, "PIECE", piece)
         patched.setattr(large_arrays, "memory_left", lambda: 0 if is_short else 1 << 40)
+        patched.setattr(large_arrays, "_LEAST", 0)
         array = new_array(count, np.int64)
         assert is_in_file(array) == bool(is_short and count)
         array[:] = random.integers(-9, 9, count)
