@@ -51,6 +51,25 @@ def model(positions: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"), [("4GB", 4e9), ("1.5 gib", 1.5 * 2**30), ("900m", 9e8), ("700000000", 7e8)]
+)
+def test_memory_is_promised_for_one_command(
+    positions: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch, text: str, expected: float
+) -> None:
+    promised: list[int | None] = []
+    monkeypatch.setattr("glem.core.machine.memory.promise_memory", promised.append)
+    output = positions.with_name("little.npz")
+    terminal("fit", positions, "-o", output, "--iterations", 1, "--patterns", "none", "--memory", text)
+    assert promised == [int(expected), None]
+
+
+@pytest.mark.parametrize("text", ["4", "much", "-4GB", "4XB", "1e9", ""])
+def test_a_size_that_is_none_is_refused(positions: Path, terminal: Terminal, text: str) -> None:
+    error = terminal.fails("fit", positions, "-o", positions.with_name("none.npz"), "--memory", text)
+    assert "expected a size of 500MB or more, such as 4GB" in error
+
+
 def test_help_names_all_commands_and_others_are_refused(terminal: Terminal) -> None:
     printed = terminal("--help")
     for name in command_group.list_commands(click.Context(command_group)):
