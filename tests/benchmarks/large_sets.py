@@ -57,7 +57,7 @@ def make(positions: str, count: int, output: str, *, last: bool) -> None:
                 return
 
 
-def passes(positions: str, count: int, output: str, **_: bool) -> None:
+def passes(positions: str, count: int, output: str, **_unused: bool) -> None:
     """Compare passes, one after the other in turn."""
     some = read_positions(positions).head(count)
     learning = load_learning(some.game.name)
