@@ -5,7 +5,7 @@ from functools import partial
 import chess
 
 from glem.core.game.game import BoardLayout, Game, PositionFormat, RecordFormat
-from glem.games.chess import bullet, notation, position_lines
+from glem.games.chess import binpack, bullet, notation, position_lines
 from glem.games.chess.pgn import reading as pgn
 from glem.games.chess.pgn import writing as pgn_writing
 from glem.games.chess.rules import generation, playing, searching
@@ -75,7 +75,14 @@ CHESS = Game(
             read=pgn.read_pgn,
             recognizes=pgn.recognizes,
             write=pgn_writing.write_pgn,
-        )
+        ),
+        "binpack": RecordFormat(
+            name="binpack",
+            description="Stockfish's training data: lines of play with a score of each move and the result.",
+            suffixes=(".binpack",),
+            read=binpack.read_binpack,
+            recognizes=binpack.recognizes,
+        ),
     },
     position_formats={known.name: known for known in _POSITION_FORMATS},
     search_functions=searching.SEARCH_FUNCTIONS,

@@ -155,7 +155,7 @@ def _whole_number(data: Any, at: int, end: int) -> tuple[int, int]:
     return number, stop
 
 
-def _en_passant(position: Position, square: int) -> np.uint8:
+def legal_en_passant(position: Position, square: int) -> np.uint8:
     """Give the square where a pawn can be captured en passant, 0 where none can."""
     black = position.turn != np.uint8(0)
     if square < 0 or square >> 3 != (2 if black else 5):
@@ -250,7 +250,7 @@ def read_fen(data: Any, at: int, end: int, columns: Any, row: int, boards: Any) 
     position = Position(pawns, knights, bishops, rooks, queens, kings, white, castling, ZERO, *state)
     if not is_possible(position):
         return IMPOSSIBLE, behind
-    en_passant = _en_passant(position, square)
+    en_passant = legal_en_passant(position, square)
     state = en_passant, turn, np.uint8(min(clock, _MOST_CLOCK))
     position = with_key(Position(pawns, knights, bishops, rooks, queens, kings, white, castling, ZERO, *state))
     if count_moves_on_board(position) > MAX_MOVES:
