@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from glem.core.compiling.columns import store_position
 from glem.core.compiling.kernels import ONE, ZERO, compiled, popcount, trailing_zeros
 from glem.core.errors import BadInputError
-from glem.core.files.packed import BoundedFile, open_bounded
+from glem.core.files.packed import open_bounded
 from glem.core.game.game import Game
 from glem.core.game.records import GameRecords
 from glem.games.chess.fen import is_possible, legal_en_passant
@@ -318,21 +318,25 @@ def read_binpack(
         number = 0
         while header := file.read(_HEADER):
             number += 1
-            yield from reader.records(_chunk_of(path, number, file, header))
+            size = _size_of(path, number, header)
+            content = file.read(size)
+            data, is_cut = np.frombuffer(content, np.uint8).copy(), len(content) < size
+            yield from reader.records(data, is_cut=is_cut)
+            if is_cut:
+                raise BadInputError(
+                    f"{path}: chunk {number} should have {size:,} bytes, the file ends after {len(content):,}"
+                )
     if number == 0:
         raise BadInputError(f"{path}: is empty; expected a binpack")
 
 
-def _chunk_of(path: Path, number: int, file: BoundedFile, header: bytes) -> NDArray[np.uint8]:
+def _size_of(path: Path, number: int, header: bytes) -> int:
     size = int.from_bytes(header[4:], "little")
     if header[:4] != _MAGIC or len(header) < _HEADER or size > _LONGEST_CHUNK:
         raise BadInputError(
             f"{path}: chunk {number} begins with {header!r}, expected BINP and a size of up to {_LONGEST_CHUNK:,} bytes"
         )
-    content = file.read(size)
-    if len(content) < size:
-        raise BadInputError(f"{path}: chunk {number} should have {size:,} bytes, the file ends after {len(content):,}")
-    return np.frombuffer(content, np.uint8).copy()
+    return size
 
 
 @define(eq=False)
@@ -345,7 +349,8 @@ class _Reader:
     most: int
     number: int = 0
 
-    def records(self, data: NDArray[np.uint8]) -> Iterator[GameRecords]:
+    def records(self, data: NDArray[np.uint8], *, is_cut: bool) -> Iterator[GameRecords]:
+        """Read the lines of a chunk; the last one of a chunk that is cut is none."""
         at, buffer = 0, np.zeros(MAX_MOVES, np.int32)
         while at + _LINE_BYTES <= len(data):
             room = min(self.most, (len(data) - at) // _LINE_BYTES)
@@ -354,11 +359,13 @@ class _Reader:
             most = min(_MOVES_AT_ONCE, 8 * len(data) // (_SCORE_BITS + 1) + room) + _MOST_LINE + 1
             moves = _Moves(np.empty(most, np.int16), np.empty(most, np.float32))
             at, count = compiled(_read_chunk)(data, at, starts, lines, moves, buffer)
+            if is_cut and lines.states[count - 1] != _GOOD:
+                count, at = count - 1, len(data)
             yield self._records(count, starts, lines, moves)
 
     def _records(self, count: int, starts: Any, lines: _Lines, moves: _Moves) -> GameRecords:
         first, self.number = self.number + 1, self.number + count
-        state = int(lines.states[count - 1])
+        state = int(lines.states[count - 1]) if count else _GOOD
         problems: tuple[str, ...] = ()
         if state != _GOOD:
             count -= 1

@@ -125,6 +125,18 @@ def test_bad_lines_are_named_or_left_out(tmp_path: Path) -> None:
             list(read_records(CHESS, path))
 
 
+def test_what_comes_before_the_cut_is_read(tmp_path: Path) -> None:
+    lines = [line_bytes(line) for line in lines_of(3, 5)]
+    path = tmp_path / "cut.binpack"
+    for left in (len(lines[2]) - 1, 20, 0):
+        path.write_bytes(chunk(b"".join(lines))[: 8 + len(lines[0]) + len(lines[1]) + left])
+        with pytest.raises(BadInputError, match=r"cut\.binpack: chunk 1 should have .* bytes, the file ends after"):
+            list(read_records(CHESS, path))
+        records = GameRecords.concatenate(list(read_records(CHESS, path, skip_bad=True)))
+        assert len(records) == 2
+        assert records.skipped == 1
+
+
 @given(data=st.data())
 def test_damage_is_an_error_or_another_game(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     content = bytearray(chunk(b"".join(map(line_bytes, lines_of(4, 3)))))
