@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import attrs
 import numpy as np
@@ -384,34 +384,62 @@ def train(
     if is_exact:
         weights = _once(work, "solved", chosen.link, solved)
     else:
-        with contextlib.ExitStack() as stack:
-            folder = None
-            if known is None and _is_large(packing, learning, positions):
-                place = work or scratch_folder()
-                place.mkdir(parents=True, exist_ok=True)
-                folder = stack.enter_context(temporary_folder(place / "items"))
+        in_files = known is None and _is_large(packing, learning, positions)
+        with _folder_of_items(work or scratch_folder()) if in_files else contextlib.nullcontext() as folder:
             weights = (known or fitting(positions, offsets, folder))(held_out=held_out, checkpoint=work, **own)
-    phase, is_fitted = new_array(len(positions), np.uint8), new_array(len(positions), np.bool_)
-    phase_weights, counts = np.zeros(len(learning.phases)), np.zeros(len(learning.phases), np.int64)
-    for rows in pieces(len(positions), *positions.positions, positions.weight, phase, is_fitted):
-        phase[rows] = learning.phases.of(rows_of(positions.positions, rows))
-        fitted = positions.weight[rows] if held_out is None else positions.weight[rows] * ~held_out[rows]
-        is_fitted[rows] = fitted > 0
-        phase_weights += np.bincount(phase[rows], fitted, len(counts))
-        counts += np.bincount(phase[rows][fitted > 0], minlength=len(counts))
+    fitted = _Fitted.of(positions, learning, held_out)
     linear_phases: tuple[int, ...] = ()
     if prior is not None:
-        weights = _added(prior, terms, weights, phase_weights)
+        weights = _added(prior, terms, weights, fitted.weights)
         terms = _united(terms, Terms.of(prior))
     else:
-        weights, linear_phases = _with_linear_fallback(weights, positions, phase, is_fitted, counts, learning, linear)
+        weights, linear_phases = _with_linear_fallback(weights, positions, fitted, learning, linear)
     penalties = [f"{result.l2:.3g}" for result in weights.results if result]
     told = {
         "fitter": f"{SOLVED if is_exact else repr(chosen.fitter)}, smoothing={chosen.smoothing}",
         "l2": " ".join(penalties if len(set(penalties)) > 1 else penalties[:1]),
     }
     evaluation = _evaluation(learning, terms, weights, chosen, told | (provenance or {}))
-    return Training(evaluation, weights, phase_weights, linear_phases, prior is not None)
+    return Training(evaluation, weights, fitted.weights, linear_phases, prior is not None)
+
+
+class _Fitted(NamedTuple):
+    """Which positions were fitted.
+
+    Parameters
+    ----------
+    phase, is_fitted
+        uint8 [N] and bool [N], of all positions.
+    weights, counts
+        float64 [K] and int64 [K]: total weight and number of the fitted positions of each phase.
+    """
+
+    phase: NDArray[np.uint8]
+    is_fitted: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, positions: Positions, learning: Learning, held_out: NDArray[np.bool_] | None) -> Self:
+        """Go through all positions."""
+        count, phases = len(positions), len(learning.phases)
+        phase, is_fitted = new_array(count, np.uint8), new_array(count, np.bool_)
+        weights, counts = np.zeros(phases), np.zeros(phases, np.int64)
+        for rows in pieces(count, *positions.positions, positions.weight, phase, is_fitted):
+            own = phase[rows] = learning.phases.of(rows_of(positions.positions, rows))
+            weight = positions.weight[rows] if held_out is None else positions.weight[rows] * ~held_out[rows]
+            is_fitted[rows] = weight > 0
+            weights += np.bincount(own, weight, phases)
+            counts += np.bincount(own[weight > 0], minlength=phases)
+        return cls(phase, is_fitted, weights, counts)
+
+
+@contextlib.contextmanager
+def _folder_of_items(place: Path) -> Iterator[Path]:
+    """Give a folder for packed items; it goes with the fit, or with the next one after a kill."""
+    place.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(place / "items") as folder:
+        yield folder
 
 
 def _once(work: Path | None, name: str, link: Link, find: Callable[[], PhaseWeights]) -> PhaseWeights:
@@ -513,25 +541,20 @@ def _added(prior: LinearEvaluation, terms: Terms, weights: PhaseWeights, sizes: 
 def _with_linear_fallback(
     weights: PhaseWeights,
     positions: Positions,
-    phase: NDArray[np.uint8],
-    is_fitted: NDArray[np.bool_],
-    counts: NDArray[np.int64],
+    fitted: _Fitted,
     learning: Learning,
     linear: LinearTerms,
 ) -> tuple[PhaseWeights, tuple[int, ...]]:
-    """Give phases that have learned nothing weights of the linear features.
-
-    ``phase`` [N] and ``is_fitted`` [N] are of all positions, ``counts`` [K] the fitted ones of each phase.
-    """
+    """Give phases that have learned nothing weights of the linear features."""
     poor = [number for number, result in enumerate(weights.results) if result is None or not result.improved]
     if not linear.features or len(weights.results) < len(learning.phases) or not poor:
         return weights, ()
     changed = {name: getattr(weights, name).copy() for name in ("bias", "patterns", "configurations", "linear")}
-    wanted = min(_FALLBACK_POSITIONS * (len(linear.features) + 1), int(counts.sum()))
+    wanted = min(_FALLBACK_POSITIONS * (len(linear.features) + 1), int(fitted.counts.sum()))
     for number in poor:
-        distance = np.abs(np.arange(len(counts)) - number)
-        reach = next(far for far in range(len(counts)) if counts[distance <= far].sum() >= wanted)
-        chosen = np.flatnonzero((distance <= reach)[phase] & is_fitted)
+        distance = np.abs(np.arange(len(fitted.counts)) - number)
+        reach = next(far for far in range(len(distance)) if fitted.counts[distance <= far].sum() >= wanted)
+        chosen = np.flatnonzero((distance <= reach)[fitted.phase] & fitted.is_fitted)
         chosen = chosen[:: max(len(chosen) // _MOST_FALLBACK_POSITIONS, 1)]
         values = learning.features.values(rows_of(positions.positions, chosen))[:, linear.features]
         scale = np.sqrt(positions.weight[chosen].astype(np.float64))
