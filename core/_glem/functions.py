@@ -176,6 +176,7 @@ def fit(
     skip_bad: bool = False,
     output: Path_ | None = None,
     seed: int = 0,
+    workers: Workers | None = None,
     jobs: int = THREADS,
     progress: Progress = SILENT,
     **settings: Any,
@@ -196,6 +197,8 @@ def fit(
         Evaluation file to write. The state of an unfinished fit lies beside it, and the same call continues there.
     seed
         Of all that is random, such as the games that are held out.
+    workers
+        Those of a scheduler, where the fitter is least-squares; they change no result.
     jobs
         Threads; they change no result.
     progress
@@ -213,6 +216,8 @@ def fit(
     from glem.core.positions.files import PositionFiles
 
     chosen = fitter_of(fitter, settings)
+    if workers is not None and not chosen.uses_workers:
+        raise BadInputError(f"{chosen.name} fits in this process alone: leave out the workers of a scheduler (--dask)")
     given: Any = [positions] if isinstance(positions, str | os.PathLike) else positions
     are_files = isinstance(given, list | tuple) and all(isinstance(path, str | os.PathLike) for path in given)
     if chosen.from_games:
@@ -231,7 +236,7 @@ def fit(
         files = {FITTED_FILES: fitted_files_text(given)} if are_files else {}
         if are_files and not chosen.streams:
             source = source.read()
-    with Run(output, seed, jobs, progress, told, files) as run:
+    with Run(output, seed, jobs, progress, told, files, workers) as run:
         found = _fitted(chosen, source, load_learning(owner.name), run)
         if not isinstance(found, Fit):
             raise BadInputError(f"{chosen!r} gives a {type(found).__name__}, expected a Fit")
@@ -317,6 +322,7 @@ def discover(
     *,
     seed: int = 0,
     provenance: Mapping[str, str] | None = None,
+    workers: Workers | None = None,
     jobs: int = THREADS,
     progress: Progress = SILENT,
     **settings: Any,
@@ -333,6 +339,8 @@ def discover(
         Chooses games and sample.
     provenance
         Kept in the evaluations.
+    workers
+        Those of a scheduler, which fit; they change no result.
     jobs
         Threads; they change no result.
     progress
@@ -351,8 +359,8 @@ def discover(
     plan: DiscoveryPlan = made_of(DiscoveryPlan, settings)
     positions = Positions.of(positions)
     place, learning = Path(folder), load_learning(positions.game.name)
-    run = discovering(positions, learning, place, plan, seed=seed, provenance=provenance, jobs=jobs, progress=progress)
-    with run as found:
+    how: dict[str, Any] = {"seed": seed, "provenance": provenance, "workers": workers}
+    with discovering(positions, learning, place, plan, **how, jobs=jobs, progress=progress) as found:
         report = write_discovery(found, place)
         evaluations = {name: training.evaluation for name, training in found.trainings.items()}
     return DiscoveryResult(place, report, evaluations)

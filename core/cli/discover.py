@@ -77,6 +77,7 @@ def _let_demo_be_small(context: click.Context, _option: click.Parameter, given: 
 @options.seed
 @options.jobs
 @options.memory
+@options.fitting_workers
 def command(files: options.GameFiles, demo: bool, output: str, seed: int, **how: Any) -> None:
     """Mine configurations and patterns from scored POSITIONS, fit their weights, write a report.
 

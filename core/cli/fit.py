@@ -1,7 +1,9 @@
 """``glem fit``: a command for each fitter, with the options that its class describes."""
 
+from __future__ import annotations
+
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +14,9 @@ from glem.core.cli.outputs import check_outputs
 from glem.core.fitting.fitters.by_scores import LeastSquares
 from glem.core.fitting.fitters.fitter import Fitter, check_fitter_or_file, fitter_names, is_fitter_name, load_fitter
 from glem.core.tasks.settings import text_of
+
+if TYPE_CHECKING:
+    from glem.core.tasks.tasks import Workers
 
 _LIKELIHOOD = "likelihood"
 _LATER = """
@@ -73,14 +78,18 @@ def _command_of(kind: type[Fitter], name: str, *examples: str, about: str = "", 
     @options.seed
     @options.jobs
     @options.memory
-    def command(files: tuple[str, ...], output: str, seed: int, jobs: int, **settings: Any) -> None:
+    @options.fitting_workers
+    def command(
+        files: tuple[str, ...], output: str, seed: int, jobs: int, workers: Workers | None, **settings: Any
+    ) -> None:
         from glem.core.positions.files import PositionFiles
         from glem.functions import fit
 
         options.refuse_equal_files(files)
         check_outputs(output, folders=[f"{output}.work"])
         count = len(PositionFiles.of(files))
-        found = fit(files, kind(**settings), output=output, seed=seed, jobs=jobs, progress=display_progress())
+        how: dict[str, Any] = {"output": output, "seed": seed, "workers": workers, "jobs": jobs}
+        found = fit(files, kind(**settings), **how, progress=display_progress())
         for warning in found.warnings:
             tell(f"glem: warning: {warning}")
         print_result({"output": output, "positions": count, **found.as_json()}, (*found.lines(), f"wrote {output}"))

@@ -43,6 +43,7 @@ from glem.core.positions.positions import Positions
 from glem.core.tasks.counts import counted
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.run_folder import remove_work, run_folder
+from glem.core.tasks.tasks import Workers
 
 CONFIGURATIONS = "configurations"
 PATTERNS = "patterns"
@@ -177,6 +178,7 @@ class _Run:
     plan: DiscoveryPlan
     seed: int
     training_set: Positions
+    workers: Workers | None
     jobs: int
     progress: Progress
 
@@ -281,6 +283,7 @@ class _Run:
                 "seed": str(self.seed),
                 **provenance,
             },
+            workers=self.workers,
             jobs=self.jobs,
             progress=self.progress,
         )
@@ -290,7 +293,8 @@ class _Run:
         predictions: dict[str, NDArray[Any]] = {}
         how: dict[str, Any] = {"jobs": self.jobs, "progress": self.progress}
         for name, features in learning.baselines.items():
-            known = train(training_set, learning, Terms(linear=features), _BASELINE, **how).evaluation
+            fitted = train(training_set, learning, Terms(linear=features), _BASELINE, workers=self.workers, **how)
+            known = fitted.evaluation
             predictions[name] = known.predict(held_out.positions, **how)
         for name, training in trainings.items():
             predictions[name] = training.evaluation.predict(held_out.positions, **how)
@@ -329,6 +333,7 @@ def discover(
     *,
     seed: int = 0,
     provenance: Mapping[str, str] | None = None,
+    workers: Workers | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Iterator[Discovery]:
@@ -354,6 +359,8 @@ def discover(
         Chooses games and sample.
     provenance
         Kept in the evaluations beside how they were made.
+    workers
+        Those of a scheduler, which fit (:func:`~glem.core.fitting.least_squares.train`).
     jobs
         Threads; they change no result.
     progress
@@ -382,7 +389,7 @@ def discover(
     _check_results(folder)
     folder.mkdir(exist_ok=True)
     with run_folder(folder / "work", _described(positions, chosen, seed, pattern_set)) as work:
-        run = _Run(work, learning, chosen, seed, training_set, jobs, progress)
+        run = _Run(work, learning, chosen, seed, training_set, workers, jobs, progress)
         sample = draw_sample(training_set, chosen.sample, seed)
         mined = run.mined(sample) if chosen.keep else None
         trainings: dict[str, Training] = {}

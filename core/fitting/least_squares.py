@@ -25,19 +25,14 @@ from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.normal_equations import SOLVED, NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
-from glem.core.fitting.packed.design import Design
+from glem.core.fitting.packed.part import CHUNK, PackedPositions, PositionsPart, positions_in_parts
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
 from glem.core.machine.large_arrays import PIECE, let_go, new_array, pieces, scratch_folder, taken
-from glem.core.machine.memory import memory_left
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
+from glem.core.tasks.parts import Parts, PartsHere
 from glem.core.tasks.progress import SILENT, Progress
-
-CHUNK = 1 << 18
-"""Positions whose feature values are in memory at a time."""
-
-_CONFIGURATION_CHUNK = 1 << 15
-"""The same where active configurations are listed: hundreds a position."""
+from glem.core.tasks.tasks import Workers
 
 _FALLBACK_POSITIONS = 200
 """Positions of a linear fit, so many for each of its weights where there are as many."""
@@ -55,9 +50,6 @@ _JUDGING = 0.1
 _TRIED_POSITIONS = 1 << 19
 _TRIED_SEED = 1 << 20
 """Other games than those that any command holds out."""
-_LARGEST_DESIGN = 1 << 30
-"""Bytes of active items that are kept in memory; with more, or where that is much of it, they lie in files."""
-_JUDGED_POSITIONS = 4096
 
 
 @define(frozen=True)
@@ -251,6 +243,7 @@ def train(
     prior: LinearEvaluation | None = None,
     work: Path | None = None,
     provenance: dict[str, str] | None = None,
+    workers: Workers | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
 ) -> Training:
@@ -288,8 +281,11 @@ def train(
         Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
     provenance
         Kept in the evaluation, with the fitter and what it was held to.
+    workers
+        Those that keep something have the positions, by parts, and give sums. They change no result; nor do those that
+        are lost or come.
     jobs
-        Threads; they change no result.
+        Threads of this process; they change no result.
     progress
         Display.
 
@@ -316,21 +312,14 @@ def train(
     if prior is not None:
         _check_prior(prior, learning, terms, chosen.link)
         offsets = prior.sums(positions.positions, jobs=jobs)
+    data = positions.positions, positions.label, positions.weight, offsets
+    in_parts = partial(positions_in_parts, workers=workers, jobs=jobs)
 
-    def fitting(
-        some: Positions, offsets: NDArray[np.float32] | None, folder: Path | None = None
-    ) -> Callable[..., PhaseWeights]:
-        """Prepare fits of all positions or of some, with items in memory or in files."""
-        chunks = value_chunks(learning, some.positions, CHUNK if configurations is None else _CONFIGURATION_CHUNK)
-        return partial(
-            fit_phases,
-            Design.build(chunks, packing, count=len(some), folder=folder, jobs=jobs, progress=progress),
-            some.label,
-            weights=some.weight,
-            offsets=offsets,
-            jobs=jobs,
-            progress=progress,
-        )
+    def fitting(parts: Parts, cuts: tuple[slice, ...], folder: Path | None = None) -> Callable[..., PhaseWeights]:
+        """Prepare fits of positions in parts, whose items lie in a folder where they are large."""
+        places = [None if folder is None else folder / f"part-{number:02d}" for number in range(len(cuts))]
+        packed = parts.derived(PositionsPart.packed, learning, packing, cuts[-1].stop, own=places)
+        return partial(fit_phases, PackedPositions(packing, packed, cuts), jobs=jobs, progress=progress)
 
     own = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}
     known = None
@@ -347,46 +336,44 @@ def train(
         and chosen.count_rules is None
         and NormalEquations.fits(packing)
     )
-    if judging is not None and is_chosen and not is_exact:
-        if len(positions) > _TRIED_POSITIONS:
-            mask = positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED)
-            trying = fitting(positions.select(mask), None if offsets is None else taken(offsets, mask))
-            judges = taken(judging, mask)
-        else:
-            trying = known = fitting(positions, offsets)
-            judges = judging
-        short = own | {"fitter": _TRIED, "held_out": None if judges.all() else judges}
-        own["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
-        # It takes memory.
-        del trying
 
     def solved() -> PhaseWeights:
         """Solve the normal equations."""
-        left = positions.label
-        if offsets is not None:
-            left = new_array(len(positions), np.float32)
-            for rows in pieces(len(left), left, positions.label, offsets):
-                left[rows] = positions.label[rows] - offsets[rows]
-        equations = NormalEquations.of(
-            packing.blocks(value_chunks(learning, positions.positions, _CONFIGURATION_CHUNK), jobs),
-            packing,
-            left,
-            positions.weight,
-            np.zeros(len(positions), bool) if judging is None or judging.all() else judging,
-            jobs=jobs,
-            progress=progress,
-        )
+        parts, cuts = in_parts(*data)
+        judged = [None if judging is None or judging.all() else judging[rows] for rows in cuts]
+        with parts:
+            equations = NormalEquations.of(parts, learning, packing, judged, progress)
         l2, smoothing = own["l2"], chosen.smoothing
         if is_chosen:
             l2 = _penalties(lambda tried: equations.solve(tried, smoothing).results)
         return (equations if held_out is not None else equations.with_judging()).solve(l2, smoothing)
 
-    if is_exact:
-        weights = _once(work, "solved", chosen.link, solved)
-    else:
-        in_files = known is None and _is_large(packing, learning, positions)
-        with _folder_of_items(work or scratch_folder()) if in_files else contextlib.nullcontext() as folder:
-            weights = (known or fitting(positions, offsets, folder))(held_out=held_out, checkpoint=work, **own)
+    with contextlib.ExitStack() as opened:
+        if judging is not None and is_chosen and not is_exact:
+            if len(positions) > _TRIED_POSITIONS:
+                mask = positions.held_out_mask(_TRIED_POSITIONS / len(positions), seed=_TRIED_SEED)
+                some = positions.select(mask)
+                tried = None if offsets is None else taken(offsets, mask)
+                trying = fitting(*in_parts(some.positions, some.label, some.weight, tried, workers=None))
+                judges = taken(judging, mask)
+            else:
+                parts, cuts = in_parts(*data)
+                trying = known = fitting(opened.enter_context(parts), cuts)
+                judges = judging
+            short = own | {"fitter": _TRIED, "held_out": None if judges.all() else judges}
+            own["l2"] = _penalties(lambda l2: trying(**short | {"l2": l2}).results)
+            # It takes memory.
+            del trying
+        if is_exact:
+            weights = _once(work, "solved", chosen.link, solved)
+        else:
+            if known is None:
+                parts, cuts = in_parts(*data)
+                folder = None
+                if isinstance(parts, PartsHere) and parts.items[0].is_large(learning, packing, len(positions)):
+                    folder = opened.enter_context(_folder_of_items(work or scratch_folder()))
+                known = fitting(opened.enter_context(parts), cuts, folder)
+            weights = known(held_out=held_out, checkpoint=work, **own)
     fitted = _Fitted.of(positions, learning, held_out)
     linear_phases: tuple[int, ...] = ()
     if prior is not None:
@@ -452,13 +439,6 @@ def _once(work: Path | None, name: str, link: Link, find: Callable[[], PhaseWeig
         done.parent.mkdir(parents=True, exist_ok=True)
         found.save(done)
     return found
-
-
-def _is_large(packing: Packing, learning: Learning, positions: Positions) -> bool:
-    """Whether the active items of all positions would take much memory, judged by a few thousand."""
-    rows = np.linspace(0, len(positions) - 1, _JUDGED_POSITIONS).astype(np.int64)
-    sizes = [packing.pack(*chunk, 0).size for chunk in value_chunks(learning, rows_of(positions.positions, rows))]
-    return sum(sizes) / len(rows) * len(positions) > min(_LARGEST_DESIGN, memory_left() / 4)
 
 
 def _penalties(results_of: Callable[[Any], tuple[FitResult | None, ...]]) -> Any:

@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from glem.core.compiling.kernels import kernel
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY
-from glem.core.fitting.least_squares_problem import Source
+from glem.core.features.learning import Learning
 from glem.core.fitting.minimizing.minimizer import FitResult
 from glem.core.fitting.packed.blocks import Block, Packing
+from glem.core.fitting.packed.part import CONFIGURATION_CHUNK, PositionsPart
+from glem.core.fitting.packed.part_rows import Source
 from glem.core.fitting.phases import PhaseWeights, nearest_of, neighbours, penalties_of
 from glem.core.machine.large_arrays import let_go
+from glem.core.tasks.parts import Parts, added
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 
@@ -147,50 +150,32 @@ class NormalEquations:
     @classmethod
     def of(
         cls,
-        blocks: Iterable[Block],
+        parts: Parts,
+        learning: Learning,
         packing: Packing,
-        labels: NDArray[np.float32],
-        weights: NDArray[np.float32],
-        judging: NDArray[np.bool_],
-        *,
-        jobs: int = 1,
+        judging: Sequence[NDArray[np.bool_] | None],
         progress: Progress = SILENT,
     ) -> Self:
-        """Add up N positions.
+        """Add up positions.
 
         Parameters
         ----------
-        blocks
-            Their rows, see :meth:`Packing.blocks`.
-        packing
-            What made them: of configurations and linear terms, by phase.
-        labels, weights
-            float32 [N]; labels are what is to be explained, without what others explain.
+        parts
+            :class:`~glem.core.fitting.packed.part.PositionsPart`, or the same on workers.
+        learning, packing
+            What is seen of them: configurations and linear terms, by phase.
         judging
-            bool [N].
-        jobs
-            Threads; they change no result.
+            For each part bool [n], or None for no position.
         progress
-            Counts positions.
+            Counts parts.
         """
         sizes = packing.phase_count, packing.layout.item_count
-        found = cls(packing, Sums.zero(*sizes), Sums.zero(*sizes))
-
-        def add(block: Block, phase: int) -> None:
-            start, stop = block.phase_starts[phase : phase + 2]
-            order = block.order[start:stop]
-            label, weight, judges = labels[order], weights[order], judging[order]
-            for sums, chosen in ((found.fitted, ~judges), (found.judging, judges)):
-                own = np.where(chosen, weight, np.float32(0))
-                _add_products(block.rows, start, stop, label, own, *(each[phase] for each in sums))
-
-        with progress("adding up positions", len(labels)) as task:
-            for block in blocks:
-                for _ in ordered_map(jobs, partial(add, block), range(packing.phase_count)):
-                    pass
-                let_go(labels, weights, judging)
-                task.advance(len(block))
-        return found
+        fitted, judged = Sums.zero(*sizes), Sums.zero(*sizes)
+        with progress("adding up positions", len(parts)) as task:
+            for one, other in parts.results(_sums_of, learning, packing, own=judging):
+                fitted, judged = added(fitted, one), added(judged, other)
+                task.advance()
+        return cls(packing, fitted, judged)
 
     def with_judging(self) -> NormalEquations:
         """Fit the positions that judge, too; none judge then."""
@@ -249,6 +234,57 @@ class NormalEquations:
             link=IDENTITY,
             results=tuple(results),
         )
+
+
+def added_up(
+    blocks: Iterable[Block],
+    packing: Packing,
+    labels: NDArray[np.float32],
+    weights: NDArray[np.float32],
+    judging: NDArray[np.bool_] | None = None,
+    *,
+    jobs: int = 1,
+) -> tuple[Sums, Sums]:
+    """Add up N positions: those that are fitted and those that judge.
+
+    Parameters
+    ----------
+    blocks
+        Their rows, see :meth:`Packing.blocks`.
+    packing
+        What made them: of configurations and linear terms, by phase.
+    labels, weights
+        float32 [N]; labels are what is to be explained, without what others explain.
+    judging
+        bool [N], or None for no position.
+    jobs
+        Threads; they change no result.
+    """
+    sizes = packing.phase_count, packing.layout.item_count
+    fitted, judged = Sums.zero(*sizes), Sums.zero(*sizes)
+
+    def add(block: Block, phase: int) -> None:
+        start, stop = block.phase_starts[phase : phase + 2]
+        order = block.order[start:stop]
+        label, weight = labels[order], weights[order]
+        judges = np.zeros(len(order), bool) if judging is None else judging[order]
+        for sums, chosen in ((fitted, ~judges), (judged, judges)):
+            own = np.where(chosen, weight, np.float32(0))
+            _add_products(block.rows, start, stop, label, own, *(each[phase] for each in sums))
+
+    for block in blocks:
+        for _ in ordered_map(jobs, partial(add, block), range(packing.phase_count)):
+            pass
+        let_go(labels, weights, *([] if judging is None else [judging]))
+    return fitted, judged
+
+
+def _sums_of(
+    part: PositionsPart, judging: NDArray[np.bool_] | None, learning: Learning, packing: Packing, *, jobs: int
+) -> tuple[Sums, Sums]:
+    left = part.labels if part.offsets is None else part.labels - part.offsets
+    blocks = packing.blocks(part.chunks(learning, CONFIGURATION_CHUNK), jobs)
+    return added_up(blocks, packing, left, part.weights, judging, jobs=jobs)
 
 
 def _solved(sums: Sums, linear_start: int, l2: float) -> Floats:

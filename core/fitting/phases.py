@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,18 +14,19 @@ from glem.core.errors import BadInputError, reading
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.files.archives import ArchiveFormat
 from glem.core.fitting.count_rules import CountRules, WeightPlan
-from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, FitResult, Minimizer
-from glem.core.fitting.packed.design import Design
-from glem.core.machine.large_arrays import let_go
+from glem.core.fitting.packed.part import PackedPart, PackedPositions
+from glem.core.fitting.packed.part_rows import Source
 from glem.core.tasks.counts import counted
+from glem.core.tasks.parts import PartsHere
 from glem.core.tasks.progress import SILENT, Parts, Progress
 from glem.core.tasks.threads import ordered_map
 
 _ARRAYS = ("bias", "patterns", "configurations", "linear", "match_counts")
 _ERRORS = ("training_errors", "held_out_errors")
-_ON_DISK_SIDE_BY_SIDE = 2
+_SIDE_BY_SIDE = 2
 _FORMAT = ArchiveFormat("glem fit", version=2, required=_ARRAYS, optional=None, largest=1 << 40, packed=False)
 
 
@@ -127,12 +127,9 @@ def penalties_of(l2: float | Sequence[float], count: int) -> list[float]:
 
 
 def fit_phases(
-    design: Design,
-    labels: NDArray[np.floating],
+    packed: PackedPositions,
     *,
-    weights: NDArray[np.floating] | None = None,
     held_out: NDArray[np.bool_] | None = None,
-    offsets: NDArray[np.floating] | None = None,
     fitter: Minimizer | None = None,
     link: Link = IDENTITY,
     l2: float | Sequence[float] = 0.0,
@@ -147,18 +144,14 @@ def fit_phases(
 
     Parameters
     ----------
-    design
-        Items of N positions.
-    labels
-        float32 [N], nan where unknown.
-    weights
-        float32 [N], 1 by default.
+    packed
+        N positions.
     held_out
         bool [N]: positions for validation. They are left out of the fit, and each phase keeps the weights of the
         iteration that does best on them.
     fitter
         :class:`ConjugateGradient` with its defaults, if not given; the one given is copied and left as it is.
-    offsets, link, l2
+    link, l2
         As in :class:`LeastSquares`; the penalty for all phases, or one for each fit.
     smoothing
         As in :func:`neighbours`; 0 fits each phase on its own positions.
@@ -171,7 +164,7 @@ def fit_phases(
         Folder for the state of an unfinished fit. After a kill, the same call continues with it and gives the same
         result as without the interruption. The files stay.
     jobs
-        Threads; they change no result.
+        Threads, of positions that are here; they change no result.
     progress
         Counts phases and iterations.
 
@@ -180,18 +173,18 @@ def fit_phases(
     BadInputError
         No labelled position at all, a checkpoint of another fit, and what :class:`LeastSquares` raises.
     """
-    for name, array in (("labels", labels), ("weights", weights), ("held_out", held_out), ("offsets", offsets)):
-        if array is not None and np.shape(array) != (len(design),):
-            raise BadInputError(f"{name} are {np.shape(array)}, the design has {len(design)} rows")
     chosen = fitter if fitter is not None else ConjugateGradient()
-    targets = neighbours(design.phase_count, smoothing)
-    match_counts = _matches(design, labels, weights, held_out, jobs)
+    phase_count, layout = packed.packing.phase_count, packed.packing.layout
+    scales = np.array(packed.packing.linear.scales, np.float64)
+    targets = neighbours(phase_count, smoothing)
+    judged = packed.judged(held_out)
+    match_counts: NDArray[np.float64] = judged.parts.total(PackedPart.matches, range(phase_count))
     plan = None
     groups = [[sources] for sources in targets]
     if count_rules is not None:
         if phases is not None:
             raise BadInputError("count rules fit all phases together: name no single ones")
-        plan = count_rules.plan(match_counts, always=design.layout.linear + 1)
+        plan = count_rules.plan(match_counts, always=layout.linear + 1)
         groups = [targets]
     known = np.flatnonzero(match_counts[:, -1] > 0)
     if phases is not None:
@@ -202,20 +195,19 @@ def fit_phases(
     wanted = known.tolist() if plan is None else [0]
     # Fits side by side keep threads busier than the parts of one do; of few, each has several. Where memory is short,
     # two at a time keep the columns of their rows there.
-    fits = min(jobs, _ON_DISK_SIDE_BY_SIDE if design.is_on_disk else len(wanted))
-    own_jobs = max(1, jobs // fits)
-    problem_of = partial(
-        LeastSquares, design, labels, weights=weights, held_out=held_out, offsets=offsets, link=link, jobs=own_jobs
-    )
+    is_short = not isinstance(judged.parts, PartsHere) or any(judged.parts.results(PackedPart.is_on_disk))
+    fits = min(jobs, _SIDE_BY_SIDE if is_short else len(wanted))
+    judged = judged.with_jobs(max(1, jobs // fits))
     expansion = None if plan is None else plan.expansion
 
     def fit(number: int) -> tuple[NDArray[np.float64], FitResult]:
-        problem = problem_of(targets=groups[number], l2=penalties[number], expansion=expansion)
-        keeper = None
-        if checkpoint is not None:
-            keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")
-        one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=parts)
-        return problem.weights_of(one.parameters_), one.result_
+        problem = LeastSquares(judged, link=link, l2=penalties[number], targets=groups[number], expansion=expansion)
+        with problem.rows:
+            keeper = None
+            if checkpoint is not None:
+                keeper = FileCheckpoint(checkpoint / f"fit-{number:02d}.npz", f"{problem.fingerprint} {chosen!r}")
+            one = copy.copy(chosen).fit(problem, checkpoint=keeper, progress=parts)
+            return problem.weights_of(one.parameters_), one.result_
 
     fitted: list[NDArray[np.float64]] = []
     results: list[FitResult | None] = [None] * len(groups)
@@ -227,37 +219,14 @@ def fit_phases(
     weights_by_phase = np.concatenate(fitted)
     if plan is None:
         # A phase without positions plays with the weights of the nearest one that has some.
-        weights_by_phase = weights_by_phase[np.searchsorted(known, nearest_of(known.tolist(), design.phase_count))]
-    layout = design.layout
+        weights_by_phase = weights_by_phase[np.searchsorted(known, nearest_of(known.tolist(), phase_count))]
     return PhaseWeights(
         bias=weights_by_phase[:, layout.bias].copy(),
         patterns=weights_by_phase[:, : layout.patterns].copy(),
         configurations=weights_by_phase[:, layout.configuration_start : layout.linear_start].copy(),
-        linear=weights_by_phase[:, layout.linear_start : layout.bias] / np.array(design.linear.scales, np.float64),
+        linear=weights_by_phase[:, layout.linear_start : layout.bias] / scales,
         match_counts=match_counts[:, : layout.linear_start].copy(),
         link=link,
         results=tuple(results),
         plan=plan,
     )
-
-
-def _matches(
-    design: Design,
-    labels: NDArray[np.floating],
-    weights: NDArray[np.floating] | None,
-    held_out: NDArray[np.bool_] | None,
-    jobs: int,
-) -> NDArray[np.float64]:
-    """Match counts of every item in every phase, of the positions that are fitted: [K, items]."""
-
-    def matches(phase: int) -> NDArray[np.float64]:
-        found = np.zeros(design.layout.item_count)
-        for segment in design.segments(phase):
-            rows = design.positions_of(segment)
-            own = np.ones(len(rows), np.float32) if weights is None else np.asarray(weights[rows], np.float32)
-            own[np.isnan(labels[rows]) | (False if held_out is None else held_out[rows])] = 0
-            found += design.count_items([segment], own)[0]
-        let_go(*(array for array in (labels, weights, held_out) if array is not None))
-        return found
-
-    return np.array(list(ordered_map(jobs, matches, range(design.phase_count))))

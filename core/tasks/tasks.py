@@ -12,14 +12,14 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from attrs import define, evolve
 
@@ -41,6 +41,13 @@ CARRIED: dict[Callable[[Any], AbstractContextManager[None]], Any] = {}
 _environment = threading.RLock()
 
 
+class Member(NamedTuple):
+    """A worker that can be named: what hands tasks to it, or to others where it is lost, and its threads."""
+
+    executor: Executor
+    threads: int
+
+
 @define(frozen=True)
 class Workers:
     """Where tasks run: in this process and in order, unless more workers or an executor are given.
@@ -53,6 +60,8 @@ class Workers:
         Where the tasks run instead; it stays open.
     in_flight
         Most tasks that are handed out at a time; by default twice the local processes, 256 for an executor.
+    members
+        Finds the executor's workers by name, where they can keep something from task to task.
 
     Raises
     ------
@@ -63,6 +72,7 @@ class Workers:
     workers: int = 1
     executor: Executor | None = None
     in_flight: int | None = None
+    members: Callable[[], Mapping[str, Member]] | None = None
 
     def __attrs_post_init__(self) -> None:
         check_arguments(self, workers=(1,), in_flight=(1,))

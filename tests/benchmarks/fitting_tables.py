@@ -23,13 +23,14 @@ from glem.core.discovery.pursuit import choose_configurations
 from glem.core.features.learning import Learning, load_learning
 from glem.core.fitting.count_rules import LINEAR, MERGED, OWN, ZERO, CountRules
 from glem.core.fitting.least_squares import FitSettings, Terms, train
-from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.normal_equations import NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
+from glem.core.fitting.packed.part_rows import Source
+from glem.core.fitting.phases import PhaseWeights, neighbours
 from glem.core.game.game import Game, load_game
 from glem.core.patterns.pattern import Pattern
 from glem.core.patterns.patterns import PatternSet
@@ -37,7 +38,7 @@ from glem.core.patterns.sparse_patterns import table_of, valid_contents
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
 from tests.benchmarks.measuring import medians_in_turn, table_header, table_row, tournament_records
-from tests.oracles.fitting import byte_count, phases_of, predicted, sums
+from tests.oracles.fitting import byte_count, fit_design, phases_of, predicted, sums
 
 GAME = "othello"
 CHUNK = 1 << 17
@@ -78,7 +79,7 @@ class Bench:
         played = self.discs_played(positions)
         kept = positions.select((played >= 29) & (played < 33))
         design = self.design(kept)
-        problem = LeastSquares(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
+        problem = LeastSquares.of(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
         return design, kept.label, problem
 
     def held_out(self) -> tuple[Positions, NDArray[np.bool_], NDArray[np.int64], Design]:
@@ -120,7 +121,7 @@ def whole(bench: Bench) -> None:
     lap(f"read and label {len(positions):,} positions")
     design = bench.design(positions, jobs=2)
     lap(f"index ({byte_count(design) / 2**20:,.0f} MiB)")
-    fit_phases(design, positions.label, l2=25.0, smoothing=0.25, fitter=ConjugateGradient(iterations=30), jobs=2)
+    fit_design(design, positions.label, l2=25.0, smoothing=0.25, fitter=ConjugateGradient(iterations=30), jobs=2)
     lap("fit 13 phases, neighbours with factor 0.25, 30 iterations")
 
 
@@ -164,7 +165,7 @@ def split(bench: Bench) -> None:
     weights: PhaseWeights | None = None
     for iterations in (10, 20, 30, 100):
         fitter = ConjugateGradient(iterations=iterations, tolerance=0.0)
-        weights = fit_phases(
+        weights = fit_design(
             design, np.where(held, np.nan, positions.label), fitter=fitter, l2=25.0, smoothing=0.25, jobs=2
         )
         errors = predicted(design, weights, jobs=2) - positions.label
@@ -185,7 +186,7 @@ def baseline_errors(bench: Bench, positions: Positions, held: NDArray[np.bool_],
     """Errors of a linear regression on a few features, phase by phase."""
     linear = LinearTerms.from_names(bench.learning.features, bench.learning.baselines[name])
     design = Design.build(bench.values(positions), Packing(len(bench.learning.phases), linear=linear))
-    weights = fit_phases(design, np.where(held, np.nan, positions.label), jobs=2)
+    weights = fit_design(design, np.where(held, np.nan, positions.label), jobs=2)
     return predicted(design, weights, jobs=2) - positions.label
 
 
@@ -200,7 +201,7 @@ def settings(bench: Bench) -> None:
             cells = []
             for ply, phase in zip(SETTINGS_PLIES, by_ply, strict=True):
                 labels = np.where(held, np.float32(np.nan), positions.label)
-                problem = LeastSquares(design, labels, l2=l2, targets=[targets[phase]], jobs=2)
+                problem = LeastSquares.of(design, labels, l2=l2, targets=[targets[phase]], jobs=2)
                 fitter = ConjugateGradient(iterations=30, tolerance=0.0).fit(problem)
                 chosen = np.zeros((len(bench.learning.phases), design.layout.item_count))
                 chosen[phase] = problem.weights_of(fitter.parameters_)[0]
@@ -243,7 +244,7 @@ def rules(bench: Bench) -> None:
         for name, chosen in choices.items():
             fitter = ConjugateGradient(iterations=60, tolerance=0.0)
             labels = np.where(held, np.float32(np.nan), positions.label)
-            weights = fit_phases(design, labels, fitter=fitter, l2=l2, count_rules=chosen, jobs=2)
+            weights = fit_design(design, labels, fitter=fitter, l2=l2, count_rules=chosen, jobs=2)
             errors = predicted(design, weights, jobs=2) - positions.label
             kinds = ""
             if weights.plan is not None:

@@ -68,7 +68,7 @@ def passes(positions: str, count: int, output: str, **_unused: bool) -> None:
             for name, place in {"in files": Path(folder), "in memory": None}.items()
             if place is not None or count <= _MOST_IN_MEMORY
         }
-        problems = {name: LeastSquares(design, some.label, jobs=_JOBS) for name, design in designs.items()}
+        problems = {name: LeastSquares.of(design, some.label, jobs=_JOBS) for name, design in designs.items()}
         zeros = np.zeros(problems["in files"].parameter_count)
         times: dict[str, list[float]] = {name: [] for name in problems}
         for _ in range(_ROUNDS):

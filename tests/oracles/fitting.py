@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,9 @@ from glem.core.evaluation.links import Link
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.phases import PhaseWeights
+from glem.core.fitting.packed.part import PackedPositions
+from glem.core.fitting.packed.part_rows import PartRows
+from glem.core.fitting.phases import PhaseWeights, fit_phases
 
 Matrix = NDArray[np.float64]
 
@@ -69,12 +72,33 @@ def byte_count(design: Design) -> int:
     return sum(array.nbytes for block in design.blocks for array in block.arrays())
 
 
+def kept_sums(rows: PartRows, *, jobs: int) -> NDArray[np.float32]:
+    """Sums of the rows of a part where the point is."""
+    return rows.sums.copy()
+
+
+def fit_design(
+    design: Design,
+    labels: NDArray[np.floating],
+    *,
+    weights: NDArray[np.floating] | None = None,
+    offsets: NDArray[np.floating] | None = None,
+    jobs: int = 1,
+    **how: Any,
+) -> PhaseWeights:
+    """Fit all phases of a design."""
+    packed = PackedPositions.of(design, labels, weights=weights, offsets=offsets, jobs=jobs)
+    return fit_phases(packed, jobs=jobs, **how)
+
+
 def sums(design: Design, weights: NDArray[np.floating], jobs: int = 1) -> NDArray[np.float32]:
     """Sum of active weights [K, items] of every position, by a pass, in the order in which the design was built."""
     found = np.empty(len(design), np.float32)
     rows = [design.positions_of(segment) for phase in range(design.phase_count) for segment in design.segments(phase)]
-    problem = LeastSquares(design, np.zeros(len(design), np.float32), jobs=jobs)
-    found[np.concatenate(rows)] = problem.sums(np.asarray(weights, np.float64).ravel())
+    problem = LeastSquares.of(design, np.zeros(len(design), np.float32), jobs=jobs)
+    problem.begin(np.asarray(weights, np.float64).ravel())
+    (part,) = problem.rows.results(kept_sums)
+    found[np.concatenate(rows)] = part
     return found
 
 

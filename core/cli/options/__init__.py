@@ -360,7 +360,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     BadInputError
         dask.distributed is not installed, or nothing answers at the address.
     """
-    from glem.core.tasks.tasks import SAFE_PATH, Workers, importing_nothing_from_here
+    from glem.core.tasks.tasks import SAFE_PATH, Member, Workers, importing_nothing_from_here
 
     if dask is None:
         return Workers(workers)
@@ -396,12 +396,24 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
         # Programs that workers start, engines in Python for one, find their modules as ever.
         client.run(os.environ.pop, SAFE_PATH, None)
     threads = sum(client.nthreads().values())
+
+    def members() -> dict[str, Member]:
+        return {
+            name: Member(client.get_executor(workers=[name], allow_other_workers=True, pure=False), threads)
+            for name, threads in client.nthreads().items()
+        }
+
     executor = client.get_executor()
     # Tasks that nobody waits for any more are not waited for.
     context.call_on_close(lambda: executor.shutdown(wait=False))
-    return Workers(workers, executor, _IN_FLIGHT_PER_THREAD * max(1, threads))
+    return Workers(workers, executor, _IN_FLIGHT_PER_THREAD * max(1, threads), members)
 
 
+_dask = option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Run on the workers of a dask.distributed scheduler (tcp://host:8786), or of a local one (local).",
+)
 workers = group(
     "workers",
     opened_workers,
@@ -412,12 +424,9 @@ workers = group(
         most=4096,
         show_default="processors",
     ),
-    option(
-        "--dask",
-        metavar="ADDRESS",
-        help="Run on the workers of a dask.distributed scheduler (tcp://host:8786), or of a local one (local).",
-    ),
+    _dask,
 )
+fitting_workers = group("workers", lambda dask: opened_workers(THREADS, dask) if dask else None, _dask)
 
 
 prior = option(

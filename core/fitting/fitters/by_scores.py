@@ -60,6 +60,7 @@ class LeastSquares(Fitter):
     """
 
     name = "least-squares"
+    uses_workers = True
 
     prior: str = setting("none", metavar="EVALUATION")
     patterns: Any = setting(None, metavar="NAME|FILE")
@@ -173,6 +174,7 @@ class LeastSquares(Fitter):
             prior=before,
             work=run.work(described),
             provenance=told,
+            workers=run.workers,
             jobs=run.jobs,
             progress=run.progress,
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from glem.core.evaluation.linear import LinearEvaluation
     from glem.core.evaluation.with_drawishness import ResultEvaluation
     from glem.core.features.learning import Learning
+    from glem.core.tasks.tasks import Workers
 
 GROUP = "glem.fitters"
 """Entry-point group of the fitters of installed packages."""
@@ -44,6 +45,8 @@ class Run:
         What the evaluation is to say of the data that it was fitted to.
     files
         The same of the files, in the form of :mod:`~glem.core.evaluation.provenance`.
+    workers
+        Those of a scheduler, which have the positions and give sums, or None; they change no result.
     """
 
     output: str | os.PathLike[str] | None = None
@@ -52,6 +55,7 @@ class Run:
     progress: Progress = SILENT
     provenance: Mapping[str, str] = field(factory=dict)
     files: Mapping[str, str] = field(factory=dict)
+    workers: Workers | None = None
     _open: ExitStack = field(factory=ExitStack, init=False, repr=False, eq=False)
 
     def work(self, described: Mapping[str, Any]) -> Path | None:
@@ -176,11 +180,14 @@ class Fitter(abc.ABC):
         Whether :meth:`fit` takes files of positions part by part; else it gets them in memory.
     from_games
         Whether it learns from files of games and their results instead.
+    uses_workers
+        Whether it lets those of a scheduler do the work.
     """
 
     name: ClassVar[str]
     streams: ClassVar[bool] = False
     from_games: ClassVar[bool] = False
+    uses_workers: ClassVar[bool] = False
 
     @abc.abstractmethod
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:

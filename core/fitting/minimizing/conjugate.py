@@ -4,7 +4,6 @@ from typing import Self
 
 import numpy as np
 from attrs import define
-from numpy.typing import NDArray
 
 from glem.core.errors import check_arguments
 from glem.core.evaluation.links import IDENTITY
@@ -67,15 +66,15 @@ class ConjugateGradient(Minimizer):
             parameters, direction, previous = state["parameters"], state["direction"], state["previous"]
             previous_norm, first_norm = float(state["previous_norm"]), float(state["first_norm"])
             monitor.restore(state)
-        sums = problem.sums(parameters)
-        steps, residuals, length = np.zeros_like(sums), np.empty_like(sums), 0.0
+        problem.begin(parameters)
+        length = 0.0
         with progress("conjugate gradient", self.iterations) as task:
             while True:
-                errors = problem.move(sums, steps, length, residuals)
+                errors = problem.move(length)
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):
                     return self._finish(problem, monitor, parameters, "the held-out error no longer improves")
-                gradient = problem.gradient(residuals, parameters)
+                gradient = problem.gradient(parameters)
                 preconditioned = scale * gradient
                 norm = inner(gradient, preconditioned)
                 first_norm = max(first_norm, norm)
@@ -89,15 +88,15 @@ class ConjugateGradient(Minimizer):
                 if inner(direction, gradient) <= 0:
                     direction = preconditioned
                 previous, previous_norm = gradient, norm
-                problem.steps(direction, out=steps)
+                problem.look(direction)
                 value, slope = problem.penalized(errors, parameters), -inner(direction, gradient)
-                length = _line_minimum(problem, sums, steps, parameters, direction, value, slope)
+                length = _line_minimum(problem, parameters, direction, value, slope)
                 if length == 0.0:
                     return self._finish(problem, monitor, parameters, "no step along the line improves")
                 parameters = parameters + length * direction
                 task.advance()
                 if (monitor.iterations + 1) % self.refresh_every == 0:
-                    problem.sums(parameters, out=sums)
+                    problem.begin(parameters)
                     length = 0.0
                     if checkpoint is not None:
                         checkpoint.save(
@@ -114,8 +113,6 @@ class ConjugateGradient(Minimizer):
 
 def _line_minimum(
     problem: LeastSquares,
-    sums: NDArray[np.float32],
-    steps: NDArray[np.float32],
     parameters: Vector,
     direction: Vector,
     value: float,
@@ -123,13 +120,13 @@ def _line_minimum(
 ) -> float:
     """Length of the step along a direction in which half the objective starts at a value and slope; 0 for none."""
     if problem.link == IDENTITY:
-        curvature = problem.straight_curvature(steps, direction)
+        curvature = problem.straight_curvature(direction)
         return -slope / curvature if curvature > 0 else 0.0
-    curvature = problem.along(sums, steps, 0.0, parameters, direction).curvature
+    curvature = problem.along(0.0, parameters, direction).curvature
     if curvature <= 0:
         return 0.0
     length = -slope / curvature
-    there = problem.along(sums, steps, length, parameters, direction)
+    there = problem.along(length, parameters, direction)
     for _ in range(_LINE_STEPS):
         # Armijo's condition and a slope that has come down to a tenth: good enough for a conjugate direction.
         if there.value > value + 1e-4 * length * slope:
@@ -138,5 +135,5 @@ def _line_minimum(
             length -= there.slope / there.curvature
         else:
             break
-        there = problem.along(sums, steps, length, parameters, direction)
+        there = problem.along(length, parameters, direction)
     return length if there.value < value else 0.0

@@ -60,21 +60,30 @@ def _write_classes(starts: Any, found: Any, classes: Any, counts: Any, ordered: 
                 counts[number] = 0
 
 
+@define(frozen=True, eq=False)
+class ListedConfigurations:
+    """Finds active configurations, or their classes int32 [C] where some share a weight."""
+
+    matcher: ConfigurationMatcher
+    classes: NDArray[np.int32] | None
+    most_specific: bool
+
+    def __call__(self, values: NDArray[np.int16]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """List those of feature values int16 [n, F]; see :data:`ActiveConfigurations`."""
+        starts, found = self.matcher.active(values, most_specific=self.most_specific)
+        if self.classes is None:
+            return starts, found
+        ordered = np.empty(len(found), np.int32)
+        counts = np.zeros(int(self.classes.max(initial=-1)) + 1, np.int32)
+        _write_classes(starts, found, self.classes, counts, ordered)
+        return starts, ordered
+
+
 def active_configurations(
     configurations: ConfigurationSet, classes: NDArray[np.int32] | None = None, *, most_specific: bool = True
 ) -> ActiveConfigurations:
     """Make what finds active configurations, or their classes int32 [C] where some share a weight."""
-    matcher = ConfigurationMatcher(configurations)
-
-    def active(values: NDArray[np.int16]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-        starts, found = matcher.active(values, most_specific=most_specific)
-        if classes is None:
-            return starts, found
-        ordered = np.empty(len(found), np.int32)
-        _write_classes(starts, found, classes, np.zeros(int(classes.max(initial=-1)) + 1, np.int32), ordered)
-        return starts, ordered
-
-    return active
+    return ListedConfigurations(ConfigurationMatcher(configurations), classes, most_specific)
 
 
 @define(frozen=True)

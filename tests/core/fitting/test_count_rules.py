@@ -11,8 +11,7 @@ from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.phases import fit_phases
-from tests.oracles.fitting import rule_kinds
+from tests.oracles.fitting import fit_design, rule_kinds
 
 KIND = {"zero": ZERO, "own": OWN, "merged": MERGED, "with": MERGED, "linear": LINEAR}
 
@@ -119,7 +118,7 @@ def planned_design() -> tuple[Design, Any]:
 )
 def test_known_weights_are_found(fitter: Any) -> None:
     design, labels = planned_design()
-    weights = fit_phases(design, labels, fitter=fitter, count_rules=CountRules())
+    weights = fit_design(design, labels, fitter=fitter, count_rules=CountRules())
     assert weights.plan is not None
     assert weights.plan.kinds[:, :4].T.tolist() == KINDS
     assert weights.plan.kinds[:, 4].tolist() == [ZERO, OWN, MERGED, ZERO, ZERO, ZERO]

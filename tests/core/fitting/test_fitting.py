@@ -12,13 +12,13 @@ from scipy.optimize import minimize
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.fitting.count_rules import CountRules
-from glem.core.fitting.least_squares_problem import LeastSquares, Source
+from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, Minimizer
-from glem.core.fitting.phases import fit_phases
+from glem.core.fitting.packed.part_rows import Source
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
-from tests.oracles.fitting import derivative, descent, least_squares, objective, predicted
+from tests.oracles.fitting import derivative, descent, fit_design, least_squares, objective, predicted
 from tests.othello import LEARNING
 
 FITTERS = [GradientDescent(iterations=25, checkpoint_every=4), ConjugateGradient(iterations=25, refresh_every=4)]
@@ -50,7 +50,7 @@ def penalties(small: Small, l2: float) -> Any:
 
 def test_without_penalty_the_predictions_agree(small: Small, labels: Any) -> None:
     row_weights = np.random.default_rng(2).uniform(0.5, 2, len(labels))
-    weights = fit_phases(
+    weights = fit_design(
         small.design, labels, weights=row_weights, fitter=ConjugateGradient(iterations=800, tolerance=1e-7)
     )
     found = predicted(small.design, weights)
@@ -64,7 +64,7 @@ def test_without_penalty_the_predictions_agree(small: Small, labels: Any) -> Non
 def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link: Link) -> None:
     rows = small.phases == 0
     targets = results(labels) * np.float32(link.span) + np.float32(link.low)
-    problem = LeastSquares(small.design, targets, link=link, l2=0.05, targets=[(Source(0, 1.0),)])
+    problem = LeastSquares.of(small.design, targets, link=link, l2=0.05, targets=[(Source(0, 1.0),)])
     fitter = ConjugateGradient(iterations=2000, tolerance=1e-5).fit(problem)
     arguments = (
         small.matrix[rows],
@@ -95,7 +95,7 @@ def test_descent_is_the_papers(small: Small, labels: Any, link: Link) -> None:
     rows = small.phases == 3
     targets = labels if link == IDENTITY else results(labels)
     step_size = 0.01 if link == IDENTITY else 0.15
-    problem = LeastSquares(small.design, targets, link=link, targets=[(Source(3, 1.0),)])
+    problem = LeastSquares.of(small.design, targets, link=link, targets=[(Source(3, 1.0),)])
     fitter = GradientDescent(step_size=step_size, momentum=0.7, iterations=40).fit(problem)
     expected = descent(small.matrix[rows], targets[rows].astype(np.float64), link, step_size, 0.7, 40)
     np.testing.assert_allclose(fitter.result_.training_errors, expected, rtol=1e-4)
@@ -104,7 +104,7 @@ def test_descent_is_the_papers(small: Small, labels: Any, link: Link) -> None:
 
 
 def test_default_step_size_converges(small: Small, labels: Any) -> None:
-    problem = LeastSquares(small.design, labels)
+    problem = LeastSquares.of(small.design, labels)
     errors = GradientDescent(iterations=200).fit(problem).result_.training_errors
     floor = ConjugateGradient(iterations=300).fit(problem).result_.training_errors[-1]
     assert floor <= errors[-1] < floor + 0.2 * (errors[0] - floor)
@@ -113,7 +113,7 @@ def test_default_step_size_converges(small: Small, labels: Any) -> None:
 
 
 def test_tolerance_and_start(small: Small, labels: Any) -> None:
-    problem = LeastSquares(small.design, labels)
+    problem = LeastSquares.of(small.design, labels)
     descended = GradientDescent(iterations=5000, tolerance=1e-3).fit(problem)
     assert descended.result_.reason == "the training error no longer improves"
     again = ConjugateGradient(iterations=3).fit(problem, start=descended.parameters_)
@@ -123,7 +123,7 @@ def test_tolerance_and_start(small: Small, labels: Any) -> None:
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
 def test_early_stopping_keeps_the_best_weights(fitter: Minimizer, small: Small, labels: Any) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
-    problem = LeastSquares(small.design, labels, held_out=held)
+    problem = LeastSquares.of(small.design, labels, held_out=held)
     fitted = evolve(fitter, iterations=400, patience=3).fit(problem)
     held_errors = fitted.result_.held_out_errors
     assert fitted.result_.reason == "the held-out error no longer improves"
@@ -140,7 +140,7 @@ def test_a_start_that_no_iteration_betters_is_told(
     held = np.random.default_rng(3).random(len(labels)) < 0.5
     # What is learned from one half is wrong for the other.
     opposed = np.where(held, -labels, labels)
-    problem = LeastSquares(small.design, opposed, held_out=held)
+    problem = LeastSquares.of(small.design, opposed, held_out=held)
     fitted = evolve(fitter, patience=patience).fit(problem)
     assert fitted.result_.iterations > 0
     assert fitted.result_.best_iteration == 0
@@ -163,19 +163,19 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 def test_the_fingerprint_tells_problems_apart(small: Small, labels: Any) -> None:
     problems = [
-        LeastSquares(small.design, labels),
-        LeastSquares(small.design, labels + 1),
-        LeastSquares(small.design, labels, l2=1.0),
-        LeastSquares(small.design, labels, held_out=np.arange(len(labels)) < 9),
-        LeastSquares(small.design, labels, targets=[(Source(0, 1.0),)]),
+        LeastSquares.of(small.design, labels),
+        LeastSquares.of(small.design, labels + 1),
+        LeastSquares.of(small.design, labels, l2=1.0),
+        LeastSquares.of(small.design, labels, held_out=np.arange(len(labels)) < 9),
+        LeastSquares.of(small.design, labels, targets=[(Source(0, 1.0),)]),
     ]
     assert len({problem.fingerprint for problem in problems}) == len(problems)
-    assert LeastSquares(small.design, labels, jobs=3).fingerprint == problems[0].fingerprint
+    assert LeastSquares.of(small.design, labels, jobs=3).fingerprint == problems[0].fingerprint
 
 
 def test_phases_are_fitted_with_their_neighbours(small: Small, labels: Any) -> None:
     fitter = ConjugateGradient(iterations=300, tolerance=1e-6)
-    weights = fit_phases(small.design, labels, fitter=fitter, l2=1.0, smoothing=0.5)
+    weights = fit_design(small.design, labels, fitter=fitter, l2=1.0, smoothing=0.5)
     factor = np.array([1.0, 0.5, 0.0, 0.0])
     for phase in range(PHASES):
         row_weights = factor[abs(small.phases - phase)]
@@ -210,7 +210,7 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
         "l2": 1.0,
         "count_rules": rules,
     }
-    whole = fit_phases(small.design, labels, **arguments)
+    whole = fit_design(small.design, labels, **arguments)
     folder = tmp_path / "state"
     saved = FileCheckpoint.save
     saves = 0
@@ -224,11 +224,11 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
 
     monkeypatch.setattr(FileCheckpoint, "save", killing)
     with pytest.raises(KeyboardInterrupt):
-        fit_phases(small.design, labels, checkpoint=folder, **arguments)
+        fit_design(small.design, labels, checkpoint=folder, **arguments)
     assert list(folder.iterdir())
     with pytest.raises(BadInputError, match="belongs to a fit of other"):
-        fit_phases(small.design, labels + 1, checkpoint=folder, **arguments)
-    resumed = fit_phases(small.design, labels, checkpoint=folder, jobs=2, **arguments)
+        fit_design(small.design, labels + 1, checkpoint=folder, **arguments)
+    resumed = fit_design(small.design, labels, checkpoint=folder, jobs=2, **arguments)
     assert {path.name.partition("-")[0] for path in folder.iterdir()} == {"fit"}, "whoever named the folder removes it"
     np.testing.assert_array_equal(predicted(small.design, resumed), predicted(small.design, whole))
     for one, other in zip(resumed.results, whole.results, strict=True):
@@ -239,7 +239,7 @@ def test_a_killed_fit_of_phases_resumes_to_the_same_result(
 
 @pytest.mark.parametrize("phase", [0, 2])
 def test_a_phase_without_positions_takes_a_neighbours_weights(small: Small, labels: Any, phase: int) -> None:
-    fitted = fit_phases(small.design, np.where(small.phases == phase, np.nan, labels))
+    fitted = fit_design(small.design, np.where(small.phases == phase, np.nan, labels))
     np.testing.assert_array_equal(fitted.patterns[phase], fitted.patterns[phase + 1])
     assert [place for place, result in enumerate(fitted.results) if result is None] == [phase]
     assert fitted.match_counts[phase].sum() == 0
@@ -247,6 +247,6 @@ def test_a_phase_without_positions_takes_a_neighbours_weights(small: Small, labe
 
 def test_nothing_to_fit_and_wrong_settings_are_named(small: Small, labels: Any) -> None:
     with pytest.raises(BadInputError, match="no position to fit has a label"):
-        fit_phases(small.design, np.full_like(labels, np.nan))
+        fit_design(small.design, np.full_like(labels, np.nan))
     with pytest.raises(BadInputError, match="smoothing"):
-        fit_phases(small.design, labels, smoothing=2.0)
+        fit_design(small.design, labels, smoothing=2.0)

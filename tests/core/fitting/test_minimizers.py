@@ -15,10 +15,10 @@ from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.minimizing.minimizer import Minimizer
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.phases import fit_phases
 from tests.core.conformance.test_conformance import failures
 from tests.core.fitting.minimizer_checks import check_minimizer
 from tests.core.game.plain_game import COMPILED_LEARNING
+from tests.oracles.fitting import fit_design
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_sound_minimizer_passes():
 
 def test_labels_of_another_length_are_refused():
     design = Design.build([(np.zeros((3, 1), np.int16), np.zeros(3, np.int64))], Packing(1))
-    with pytest.raises(BadInputError, match="the design has 3 rows"):
-        fit_phases(design, np.zeros(2))
-    with pytest.raises(BadInputError, match="the design has 3 rows"):
-        fit_phases(design, np.zeros(3), weights=np.zeros(4))
+    with pytest.raises(BadInputError, match="there are 3 positions"):
+        fit_design(design, np.zeros(2))
+    with pytest.raises(BadInputError, match="there are 3 positions"):
+        fit_design(design, np.zeros(3), weights=np.zeros(4))

@@ -1,6 +1,8 @@
 """Normal equations against dense matrices, and against conjugate gradient."""
 
+from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,10 +10,11 @@ from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
-from glem.core.fitting.normal_equations import NormalEquations
-from glem.core.fitting.phases import PhaseWeights, fit_phases
+from glem.core.fitting.normal_equations import NormalEquations, added_up
+from glem.core.fitting.packed.blocks import Block, Packing
+from glem.core.fitting.phases import PhaseWeights
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
-from tests.oracles.fitting import least_squares
+from tests.oracles.fitting import fit_design, least_squares
 from tests.othello import LEARNING
 
 GENERATOR = np.random.default_rng(4)
@@ -20,6 +23,10 @@ GENERATOR = np.random.default_rng(4)
 def weights_of(found: PhaseWeights, small: Small) -> NDArray[np.float64]:
     linear = found.linear * np.array(small.design.linear.scales)
     return np.concatenate([found.configurations, linear, found.bias[:, None]], axis=1)
+
+
+def equations_of(blocks: Iterable[Block], packing: Packing, *arrays: Any, jobs: int = 1) -> NormalEquations:
+    return NormalEquations(packing, *added_up(blocks, packing, *arrays, jobs=jobs))
 
 
 @pytest.mark.parametrize("configurations", [True, False])
@@ -31,7 +38,7 @@ def test_they_are_solved_as_a_dense_matrix_is(configurations: bool, is_weighted:
     labels = (matrix[:, 0] * 3 + GENERATOR.normal(0, 1, count)).astype(np.float32)
     weights = (GENERATOR.integers(0, 3, count) / (3 if is_weighted else 1)).astype(np.float32)
     judging = GENERATOR.random(count) < 0.2
-    equations_with = partial(NormalEquations.of, small.design.blocks, small.design.packing, labels, weights, judging)
+    equations_with = partial(equations_of, small.design.blocks, small.design.packing, labels, weights, judging)
     equations = equations_with()
     for judged in (True, False):
         found = (equations if judged else equations.with_judging()).solve(2.0, smoothing)
@@ -64,9 +71,9 @@ def test_conjugate_gradient_comes_to_the_same() -> None:
     nobody = np.zeros(len(labels), bool)
     ones = np.ones(len(labels), np.float32)
     l2 = [1.0, 2.0, 3.0, 4.0]
-    exact = NormalEquations.of(small.design.blocks, small.design.packing, labels, ones, nobody).solve(l2, 0.5)
+    exact = equations_of(small.design.blocks, small.design.packing, labels, ones, nobody).solve(l2, 0.5)
     fitter = ConjugateGradient(iterations=300, tolerance=0)
-    slow = fit_phases(small.design, labels, fitter=fitter, l2=l2, smoothing=0.5)
+    slow = fit_design(small.design, labels, fitter=fitter, l2=l2, smoothing=0.5)
     np.testing.assert_allclose(weights_of(exact, small), weights_of(slow, small), atol=1e-4)
 
 
@@ -76,7 +83,7 @@ def test_phases_that_learn_nothing_and_phases_without_positions() -> None:
     labels[small.phases == 1] += 5 * small.matrix[small.phases == 1, 0]
     weights = (small.phases != 3).astype(np.float32)
     judging = np.arange(len(labels)) % 2 == 0
-    found = NormalEquations.of(small.design.blocks, small.design.packing, labels, weights, judging).solve(0.01, 0.0)
+    found = equations_of(small.design.blocks, small.design.packing, labels, weights, judging).solve(0.01, 0.0)
     improved = [result is not None and result.improved for result in found.results]
     assert improved == [False, True, False, False]
     assert found.results[3] is None
@@ -89,7 +96,7 @@ def test_phases_that_learn_nothing_and_phases_without_positions() -> None:
 def test_without_positions_nothing_is_fitted() -> None:
     small = small_design(LEARNING.features, 30, patterns=False)
     zeros = np.zeros(30, np.float32)
-    equations = NormalEquations.of(small.design.blocks, small.design.packing, zeros, zeros, zeros > 0)
+    equations = equations_of(small.design.blocks, small.design.packing, zeros, zeros, zeros > 0)
     with pytest.raises(BadInputError, match="no position to fit"):
         equations.solve(1.0, 0.0)
 
@@ -99,7 +106,7 @@ def test_terms_that_are_equal_share_their_weight() -> None:
     labels = small.matrix[:, 0].astype(np.float32)
     nobody = np.zeros(len(labels), bool)
     ones = np.ones(len(labels), np.float32)
-    found = NormalEquations.of(small.design.blocks, small.design.packing, labels, ones, nobody).solve(0.0, 0.0)
+    found = equations_of(small.design.blocks, small.design.packing, labels, ones, nobody).solve(0.0, 0.0)
     np.testing.assert_allclose(weights_of(found, small)[:, :2], 0.5, atol=1e-4)
 
 

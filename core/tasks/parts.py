@@ -1,0 +1,399 @@
+"""Objects in parts that stay where they were made: in this process, or on the workers of a scheduler.
+
+Work on large data goes through it again and again, and only sums travel. A part is made by a function from its
+arguments, or from the same part of other parts, and may be changed by functions. So a worker that is asked for what it
+does not have, since it came in the place of one that was lost, is sent how the part was made and changed, and makes it
+anew. What is added up is added up in the order of the parts: the result does not depend on the workers.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, wait
+from typing import Any, NamedTuple, Self
+from uuid import uuid4
+
+from attrs import define, field
+
+from glem.core.errors import GlemError
+from glem.core.tasks.tasks import Member, Workers, run_tasks
+from glem.core.tasks.threads import ordered_map
+
+_FORGOTTEN_AFTER = 900.0
+"""Seconds after which a worker lets go of what nobody asked for; it is made anew if somebody does."""
+_PATIENCE, _LOOK_AGAIN = 60.0, 0.2
+"""Seconds to wait for a first worker, and between looks."""
+_GOODBYE = 10.0
+"""Seconds to wait for workers that are to let go."""
+
+
+class Parts(abc.ABC):
+    """What is in parts. Functions that are applied to them are module-level functions or methods of their class.
+
+    They get the part, the part's own argument where there are some, other arguments, and ``jobs``, a number of threads
+    that changes no result.
+    """
+
+    @abc.abstractmethod
+    def __len__(self) -> int:
+        """Count the parts."""
+
+    @abc.abstractmethod
+    def results(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+        """Apply a function to every part; yield the results in order."""
+
+    @abc.abstractmethod
+    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
+        """Apply a function that changes every part; with ``anew`` it does not matter how the part was before."""
+
+    @abc.abstractmethod
+    def derived(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Parts:
+        """Make of every part another object; both are there then."""
+
+    def total(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        start: Any = None,
+    ) -> Any:
+        """Add up the results of a function in order, of tuples each entry by itself, to a start if there is one.
+
+        Arrays are added to in place: the function makes new ones.
+        """
+        for found in self.results(function, *arguments, own=own):
+            start = found if start is None else added(start, found)
+        return start
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:  # noqa: B027 # here nothing is to be closed
+        """Let the parts go, and those that were derived from them."""
+
+
+def added(one: Any, other: Any) -> Any:
+    """Add to a result, in place if it is an array; of tuples to each entry."""
+    if isinstance(one, tuple):
+        entries = [added(*pair) for pair in zip(one, other, strict=True)]
+        return type(one)(*entries) if hasattr(one, "_fields") else tuple(entries)
+    one += other
+    return one
+
+
+@define(frozen=True, eq=False)
+class PartsHere(Parts):
+    """Parts in this process.
+
+    Parameters
+    ----------
+    items
+        The parts.
+    jobs
+        Threads.
+    """
+
+    items: Sequence[Any]
+    jobs: int = 1
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def results(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+        """See :meth:`Parts.results`."""
+        jobs = max(1, self.jobs // len(self.items))
+
+        def apply(number: int) -> Any:
+            first = () if own is None else (own[number],)
+            return function(self.items[number], *first, *arguments, jobs=jobs)
+
+        return ordered_map(self.jobs, apply, range(len(self.items)))
+
+    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
+        """See :meth:`Parts.change`."""
+        return list(self.results(function, *arguments))
+
+    def derived(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Parts:
+        """See :meth:`Parts.derived`."""
+        return PartsHere(list(self.results(function, *arguments, own=own)), self.jobs)
+
+
+class _Call(NamedTuple):
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class _Wanted(NamedTuple):
+    """A part that a worker is asked for.
+
+    Parameters
+    ----------
+    key, version
+        Name of the part, and which of its states is wanted; None for any.
+    make, changes
+        How to make it of the part that it was derived from, and what was done with it since; None and nothing where
+        the worker is thought to have it.
+    """
+
+    key: tuple[str, int]
+    version: int | None
+    make: _Call | None = None
+    changes: tuple[_Call, ...] = ()
+
+
+class _Task(NamedTuple):
+    """What a worker does with some parts; each is given with those that it was derived from."""
+
+    member: str
+    threads: int
+    parts: tuple[tuple[_Wanted, ...], ...]
+    own: tuple[tuple[Any, ...], ...]
+    call: _Call
+    version: int | None
+    """Of the parts afterwards, if they are changed."""
+
+
+@define(eq=False)
+class _Entry:
+    """What a worker keeps."""
+
+    lock: threading.RLock = field(factory=threading.RLock)
+    item: Any = None
+    version: int = -1
+    used: float = 0.0
+
+
+_kept: dict[tuple[str, int], _Entry] = {}
+_keeping = threading.Lock()
+
+
+class _MissingError(Exception):
+    """The worker has not got a part and was not sent how it is made."""
+
+
+def _entry(key: tuple[str, int]) -> _Entry:
+    now = time.monotonic()
+    with _keeping:
+        for old in [old for old, entry in _kept.items() if entry.used < now - _FORGOTTEN_AFTER]:
+            del _kept[old]
+        entry = _kept.setdefault(key, _Entry())
+        entry.used = now
+    return entry
+
+
+def _found(chain: Sequence[_Wanted], jobs: int) -> _Entry:
+    """Find a part, or make it; what it was derived from comes behind it."""
+    wanted, *above = chain
+    entry = _entry(wanted.key)
+    with entry.lock:
+        if entry.version >= 0 and wanted.version in {None, entry.version}:
+            if above:
+                # Else they would be forgotten, while this one is used.
+                for each in above:
+                    _entry(each.key)
+            return entry
+        if wanted.make is None:
+            raise _MissingError
+        origin = (_found(above, jobs).item,) if above else ()
+        entry.version, entry.item = -1, None
+        item = wanted.make.function(*origin, *wanted.make.arguments, jobs=jobs)
+        for change in wanted.changes:
+            change.function(item, *change.arguments, jobs=jobs)
+        entry.item, entry.version = item, wanted.version or 0
+    return entry
+
+
+def _act(task: _Task) -> list[tuple[bool, Any]]:
+    """Do a task: for each part whether it was there, and the result."""
+    jobs = max(1, task.threads // len(task.parts))
+
+    def apply(place: int) -> tuple[bool, Any]:
+        try:
+            entry = _found(task.parts[place], jobs)
+        except _MissingError:
+            return False, None
+        with entry.lock:
+            if task.version is not None:
+                # Whatever ends it: its state is unknown until it has ended.
+                entry.version = -1
+            result = task.call.function(entry.item, *task.own[place], *task.call.arguments, jobs=jobs)
+            if task.version is not None:
+                entry.version = task.version
+        return True, result
+
+    return list(ordered_map(max(1, task.threads), apply, range(len(task.parts))))
+
+
+def _forget(names: frozenset[str]) -> None:
+    with _keeping:
+        for key in [key for key in _kept if key[0] in names]:
+            del _kept[key]
+
+
+class _Members(Executor):
+    """Hands tasks to the worker that they name, or to any where it is lost."""
+
+    def __init__(self, find: Callable[[], Mapping[str, Member]]) -> None:
+        self._find = find
+        self._lock = threading.Lock()
+        self._places: dict[int, str] = {}
+        self.known: Mapping[str, Member] = {}
+
+    def submit(self, call: Any, /, *arguments: Any, **named: Any) -> Any:
+        """Hand out a call of :func:`~glem.core.tasks.tasks.run_tasks`, whose second argument is the task."""
+        member = self.known.get(arguments[1].member) or next(iter(self.known.values()))
+        return member.executor.submit(call, *arguments, **named)
+
+    def place(self, count: int, *, is_known: bool) -> list[str]:
+        """Give the worker of each part: the one that it had, if that one is there."""
+        with self._lock:
+            if not is_known or not self.known:
+                self.known = self._find()
+                until = time.monotonic() + _PATIENCE
+                while not self.known:
+                    if time.monotonic() > until:
+                        raise GlemError("the scheduler has no workers; start some, and the same command continues")
+                    # Those that were killed may be started anew.
+                    time.sleep(_LOOK_AGAIN)
+                    self.known = self._find()
+            load = dict.fromkeys(self.known, 0)
+            for number in range(count):
+                if self._places.get(number) in load:
+                    load[self._places[number]] += 1
+            for number in range(count):
+                if self._places.get(number) not in load:
+                    self._places[number] = min(load, key=lambda name: (load[name], name))
+                    load[self._places[number]] += 1
+            return [self._places[number] for number in range(count)]
+
+
+class PartsElsewhere(Parts):
+    """Parts on the workers of a scheduler.
+
+    Parameters
+    ----------
+    workers
+        Where; those that are there when the parts are made share them, others come in where one is lost.
+    function, arguments, own
+        Make a part of its own argument and others.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any],
+        above: PartsElsewhere | None = None,
+    ) -> None:
+        if workers.members is None:
+            raise GlemError("these workers keep nothing")
+        self.members: _Members = above.members if above is not None else _Members(workers.members)
+        self._make, self._own, self._above = _Call(function, arguments), own, above
+        self._workers = workers
+        self._name = uuid4().hex
+        self._names = [self._name]
+        if above is not None:
+            above.note(self._name)
+        self._version = 0
+        self._changes: tuple[_Call, ...] = ()
+        self._is_made = False
+
+    def __len__(self) -> int:
+        return len(self._own)
+
+    def _chain(self, number: int, depth: int, *, anew: bool) -> tuple[_Wanted, ...]:
+        """Say how a part is made, and as many less one of those that it was derived from."""
+        key = self._name, number
+        above = () if self._above is None else self._above._chain(number, depth - 1, anew=False)
+        if depth <= 0:
+            return _Wanted(key, None if anew else self._version), *above
+        make = _Call(self._make.function, (*self._own[number], *self._make.arguments))
+        version = None if anew and self._is_made else self._version
+        return _Wanted(key, version, make, () if anew else self._changes), *above
+
+    def note(self, name: str) -> None:
+        """Take note of parts that were derived from these, and go with them."""
+        self._names.append(name)
+        if self._above is not None:
+            self._above.note(name)
+
+    @property
+    def _height(self) -> int:
+        return 1 if self._above is None else 1 + self._above._height
+
+    def _done(
+        self, call: _Call, own: Sequence[Any] | None, version: int | None = None, *, anew: bool = False
+    ) -> Iterator[Any]:
+        depths = dict.fromkeys(range(len(self)), 0 if self._is_made else 1)
+        found: dict[int, Any] = {}
+        is_known = True
+        while depths:
+            places = self.members.place(len(self), is_known=is_known)
+            by_member: defaultdict[str, list[int]] = defaultdict(list)
+            for number in depths:
+                by_member[places[number]].append(number)
+            tasks = [
+                _Task(
+                    member,
+                    self.members.known[member].threads,
+                    tuple(self._chain(number, depths[number], anew=anew) for number in numbers),
+                    tuple(() if own is None else (own[number],) for number in numbers),
+                    call,
+                    version,
+                )
+                for member, numbers in by_member.items()
+            ]
+            groups = list(by_member.values())
+            for place, results in run_tasks(_act, tasks, Workers(executor=self.members)):
+                for number, (was_there, result) in zip(groups[place], results, strict=True):
+                    if was_there:
+                        found[number] = result
+                        del depths[number]
+                    elif depths[number] >= self._height:
+                        raise GlemError("a worker did not keep what it was sent")
+                    else:
+                        depths[number] += 1
+                        is_known = False
+        self._is_made = True
+        return (found[number] for number in range(len(self)))
+
+    def results(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+        """See :meth:`Parts.results`."""
+        return self._done(_Call(function, arguments), own)
+
+    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
+        """See :meth:`Parts.change`."""
+        call = _Call(function, arguments)
+        found = list(self._done(call, None, self._version + 1, anew=anew))
+        self._version += 1
+        self._changes = (call,) if anew else (*self._changes, call)
+        return found
+
+    def derived(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Parts:
+        """See :meth:`Parts.derived`."""
+        each = [() for _ in range(len(self))] if own is None else [(argument,) for argument in own]
+        return PartsElsewhere(self._workers, function, *arguments, own=each, above=self)
+
+    def close(self) -> None:
+        """Let the workers let go of them and of what was derived from them, as far as they can be reached."""
+        with contextlib.suppress(RuntimeError, OSError, CancelledError):
+            asked = [each.executor.submit(_forget, frozenset(self._names)) for each in self.members.known.values()]
+            wait(asked, timeout=_GOODBYE)
+
+
+def parts_of(
+    items: Sequence[tuple[Any, ...]], function: Callable[..., Any], workers: Workers | None, jobs: int
+) -> Parts:
+    """Make parts of some arguments each: on workers that keep something, if there are such, or here."""
+    if workers is not None and workers.members is not None:
+        return PartsElsewhere(workers, function, own=items)
+    return PartsHere([function(*item, jobs=1) for item in items], jobs)
