@@ -6,6 +6,7 @@ from pathlib import Path
 
 from glem.core.errors import BadInputError, GlemError, check_regular
 from glem.core.evaluation.named import load_evaluation
+from glem.core.files.addresses import is_address
 from glem.core.files.packed import bare_suffix
 from glem.core.game.families import check_named_by_file
 from glem.core.game.game import Game, PositionFormat, RecordFormat, game_names, load_game
@@ -55,7 +56,7 @@ def choose_game(
         return load_game(installed[0])
     found, file = list[str](), next(iter(files), None)
     if file is not None:
-        found = _games_of_file(Path(file), format, installed)
+        found = _games_of_file(os.fspath(file), format, installed)
         if len(found) == 1:
             return load_game(check_named_by_file(found[0], file))
         if format not in {None, GAME_LINES.name} and not found:
@@ -71,15 +72,16 @@ def choose_game(
     raise BadInputError(f"{seen}name the game as the first argument: one of {', '.join(installed)}")
 
 
-def _games_of_file(path: Path, format_name: str | None, installed: Iterable[str]) -> list[str]:
-    check_regular(path)
-    if not path.is_file():
+def _games_of_file(file: str, format_name: str | None, installed: Iterable[str]) -> list[str]:
+    check_regular(file)
+    path = Path(file)
+    if not (path.is_file() or is_address(file)):
         raise BadInputError(f"{path}: no such file" if path.suffix else f"there is no file and no game {str(path)!r}")
-    if path.suffix == ".parquet" and is_position_file(path):
+    if path.suffix == ".parquet" and is_position_file(file):
         # Imported late: most commands read no positions, and pyarrow takes a while.
         from glem.core.positions.files import read_header
 
-        return [read_header(path).game]
+        return [read_header(file).game]
     head = head_of(path)
     own = game_in_header(head)
     return [own] if own is not None else _recognizing(bare_suffix(path), head, format_name, installed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glem.core.files.addresses import address_state, is_address, open_binary
 from glem.core.machine.large_arrays import let_go
 
 _BYTES = 16
@@ -48,11 +49,14 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     OSError
         The file cannot be read.
     """
+    if is_address(path):
+        return _file_digest(os.fspath(path), address_state(os.fspath(path)))
     found = Path(path).stat()
     return _file_digest(os.path.abspath(path), found.st_size, found.st_mtime_ns, found.st_ino)  # noqa: PTH100
 
 
 @lru_cache(1 << 12)
-def _file_digest(path: str, *_state: int) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()
+def _file_digest(path: str, *_state: int | str) -> str:
+    with open_binary(path) as file:
+        readable: Any = file
+        return hashlib.file_digest(readable, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()

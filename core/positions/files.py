@@ -27,6 +27,7 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.errors import BadInputError, GlemError, reading
+from glem.core.files.addresses import open_binary
 from glem.core.files.atomic import atomic_path, temporary_folder
 from glem.core.files.made import made
 from glem.core.game.equal_positions import position_keys, scatter
@@ -194,7 +195,7 @@ class PositionWriter:
 def _opened(path: str | os.PathLike[str], game: Game | None) -> Iterator[tuple[Any, PositionHeader, Game]]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(reading(path, "Parquet file of positions"))
-        content = stack.enter_context(Path(path).open("rb"))
+        content = stack.enter_context(open_binary(path))
         _log.info("reading %s", path)
         # Without the buffer, which keeps what was read until the file is closed.
         file = stack.enter_context(pq.ParquetFile(content, page_checksum_verification=True, pre_buffer=False))

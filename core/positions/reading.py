@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define
 
 from glem.core.errors import BadInputError, check_regular, reading
+from glem.core.files.addresses import is_address, open_binary
 from glem.core.files.names import distinct_names
 from glem.core.files.packed import BEGINNING, MAX_BYTES, bare_suffix, open_bounded
 from glem.core.game.game import Game, PositionFormat, RecordFormat
@@ -183,9 +184,9 @@ def is_position_file(path: str | os.PathLike[str]) -> bool:
     length of that in four bytes, and ``PAR1``.
     """
     source = Path(path)
-    if source.suffix.lower() != ".parquet" or not source.is_file():
+    if source.suffix.lower() != ".parquet" or not (is_address(path) or source.is_file()):
         return False
-    with reading(source), source.open("rb") as file:
+    with reading(path), open_binary(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - 8, 0))
         length, magic = int.from_bytes(file.read(4), "little"), file.read(4)

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import click
 
 from glem.core.errors import BadInputError
+from glem.core.files.addresses import is_address
 
 _STANDARD_INPUT = "-"
 _LONGEST_WAIT = 10.0
@@ -32,6 +33,10 @@ class InputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See click's."""
+        if is_address(value):
+            if not value.lower().endswith(".parquet"):
+                raise BadInputError(f"{value}: of files at addresses, those of positions (.parquet) alone are read")
+            return value
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if str(path) == _STANDARD_INPUT:
             return _kept(sys.stdin.buffer, "standard-input")
