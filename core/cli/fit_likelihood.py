@@ -36,6 +36,7 @@ from glem.core.tuning.by_games import Likelihood
 @described(Likelihood)
 @options.seed
 @options.jobs
+@options.memory
 def command(files: options.GameFiles, output: str, terms: str | None, seed: int, jobs: int, **how: Any) -> None:
     """Fit an evaluation and its drawishness to the results of GAMES, by their likelihood.
 

@@ -247,7 +247,6 @@ def fit_likelihood(
     held_out: float = 0.0,
     seed: int = 0,
     work: Path | None = None,
-    on_disk: bool = False,
     provenance: dict[str, str] | None = None,
     jobs: int = 1,
     progress: Progress = SILENT,
@@ -271,9 +270,8 @@ def fit_likelihood(
     seed
         Chooses them.
     work
-        Folder for the state of an unfinished fit; the same call continues there after a kill. Its files stay.
-    on_disk
-        Keep the active terms of the positions in files of that folder instead of in memory.
+        Folder for the state of an unfinished fit, and for the active terms of positions where there are many; the same
+        call continues there after a kill. Its files stay.
     provenance
         Kept in the evaluation.
     jobs
@@ -291,14 +289,12 @@ def fit_likelihood(
 
     chosen = LikelihoodSettings() if settings is None else settings
     check_arguments({"held_out": held_out, "seed": seed, "jobs": jobs}, held_out=(0.0, BELOW_1), seed=(0,), jobs=(1,))
-    if on_disk and work is None:
-        raise BadInputError("terms are kept on disk in the work folder: name one")
     basic, drawn = widened(prior.value, linear, patterns, configurations), widened(prior.drawishness, drawishness)
     rows = LikelihoodRows.build(
         _chunks(parts, prior, chosen.window, held_out, seed),
         value=_packing(basic),
         draw=_packing(drawn),
-        folder=work / "rows" if on_disk and work is not None else None,
+        folder=None if work is None else work / "rows",
         jobs=jobs,
         progress=progress,
     )

@@ -23,6 +23,8 @@ _LEAST = 1 << 22
 
 _ON_DISK = "/var/tmp"  # noqa: S108 # what is made there has no name, or one that nobody guesses
 
+_LARGEST_ITEMS = 1 << 30
+
 PIECE = 1 << 20
 """Rows that are worked on at a time where arrays may lie in files."""
 
@@ -38,6 +40,11 @@ def scratch_folder() -> Path:
 def is_large(size: float) -> bool:
     """Whether so many bytes are much of the memory that is left."""
     return size > _LEAST and size > memory_left() * _SHARE
+
+
+def are_many_items(size: float) -> bool:
+    """Whether so many bytes of packed items, which are read again and again, are better kept in files."""
+    return size > min(_LARGEST_ITEMS, memory_left() / 4)
 
 
 def new_array(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:

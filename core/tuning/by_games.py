@@ -54,8 +54,6 @@ class Likelihood(Fitter):
         Leave out positions that the prior values further from even, in log odds.
     held_out
         Hold out this share of the games for early stopping; 0 fits to the last iteration.
-    on_disk
-        Keep the terms of positions in files, not in memory.
     """
 
     name = "likelihood"
@@ -77,7 +75,6 @@ class Likelihood(Fitter):
     settle: bool = setting(False)
     even_within: float | None = setting(None, least=0.0, was=("--window",), metavar="VALUE")
     held_out: float = setting(0.05, least=0.0, most=0.9, was=("--validation",), metavar="SHARE")
-    on_disk: bool = setting(False)
 
     def fit(self, data: Any, learning: Learning, run: Run) -> Fit:
         """Fit by :func:`~glem.core.fitting.likelihood.fit_likelihood`.
@@ -143,7 +140,6 @@ class Likelihood(Fitter):
             held_out=self.held_out,
             seed=run.seed,
             work=run.work({"work": "tune", **told, **terms}),
-            on_disk=self.on_disk,
             provenance=told,
             jobs=run.jobs,
             progress=run.progress,

@@ -29,7 +29,7 @@ _RARE = {
     "--memory",
     *("--features", "--confidence", "--resamples", "--skip-moves", "--skip-end", "--tuning-select", "--even-within"),
     *("--quiescence", "--opening-format", "--sprt-model", "--alpha", "--beta", "--child-moves"),
-    *("--minimum-matches", "--all-active", "--smoothing", "--count-rules", "--drawishness-phases", "--on-disk"),
+    *("--minimum-matches", "--all-active", "--smoothing", "--count-rules", "--drawishness-phases"),
     *("--weights", "--objective", "--hold-term", "--template"),
     *("--feature-set", "--leeway", "--refits", "--td", "--fixed", "--without-event", "--without-player"),
 }

@@ -20,8 +20,7 @@ from glem.core.features.learning import Learning
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
-from glem.core.machine.large_arrays import let_go, scratch_folder
-from glem.core.machine.memory import memory_left
+from glem.core.machine.large_arrays import are_many_items, let_go, scratch_folder
 from glem.core.tasks.parts import Parts, PartsHere, parts_of
 from glem.core.tasks.tasks import Workers
 
@@ -33,8 +32,6 @@ CONFIGURATION_CHUNK = 1 << 15
 _LEAST_PART = 1 << 20
 _MOST_PARTS = 32
 """A part costs as much as a gradient when gradients are added up, and more than the positions where it has few."""
-_LARGEST_DESIGN = 1 << 30
-"""Bytes of active items that are kept in memory; with more, or where that is much of it, they lie in files."""
 _JUDGED_POSITIONS = 4096
 
 
@@ -89,7 +86,7 @@ class PositionsPart:
         rows = np.linspace(0, len(self.labels) - 1, _JUDGED_POSITIONS).astype(np.int64)
         some = attrs.evolve(self, positions=rows_of(self.positions, rows), labels=self.labels[rows])
         sizes = [packing.pack(*chunk).size for chunk in some.chunks(learning, CHUNK)]
-        return sum(sizes) / len(rows) * count > min(_LARGEST_DESIGN, memory_left() / 4)
+        return are_many_items(sum(sizes) / len(rows) * count)
 
 
 @define(frozen=True, eq=False)

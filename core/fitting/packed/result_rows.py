@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.blocks import Block, Packing, kept
+from glem.core.machine.large_arrays import are_many_items
 from glem.core.machine.memory import shortage
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
@@ -106,7 +107,7 @@ class LikelihoodRows:
         value, draw
             Not by phase.
         folder
-            Where to keep the terms as memory-mapped files, for more rows than memory holds; the files stay.
+            Where terms lie as memory-mapped files once there are many of them; the files stay.
         jobs
             Threads.
         progress
@@ -126,20 +127,22 @@ class LikelihoodRows:
                 raise BadInputError("every position of a likelihood fit belongs to a game")
             parts = (packing.pack(chunk.values, chunk.phase) for packing in (value, draw))
             own, drawn = (
-                part if folder is None else kept([part], folder / f"rows-{number:05d}-{name}.bin")[0]
+                kept([part], folder / f"rows-{number:05d}-{name}.bin")[0] if folder and are_many else part
                 for part, name in zip(parts, ("value", "draw"), strict=True)
             )
             return RowBlock(own, drawn, chunk.result, chunk.game, chunk.held_out)
 
         blocks = []
+        size, are_many = 0, False
         with progress("indexing positions") as task:
             for block in ordered_map(jobs, block_of, enumerate(chunks)):
                 blocks.append(block)
+                size += block.value.size + block.draw.size
+                are_many = are_many or are_many_items(size)
                 # How many more there are is not known, but the next one is of about the same size.
                 if missing := shortage(block.value.size + block.draw.size):
                     raise NotEnoughMemoryError(
-                        f"the terms of so many positions do not fit into memory ({missing}); fit fewer of either, or "
-                        "keep terms on disk"
+                        f"the terms of so many positions do not fit into memory ({missing}); fit fewer of either"
                     )
                 task.advance(len(block))
         if not any(len(block) for block in blocks):

@@ -466,7 +466,7 @@ def test_items_in_files_change_nothing(
     # Penalties are chosen with some of the positions, as of many.
     monkeypatch.setattr("glem.core.fitting.least_squares._TRIED_POSITIONS", len(late) // 2)
     together = train(late, LEARNING, terms, settings, held_out=held_out)
-    monkeypatch.setattr("glem.core.fitting.packed.part._LARGEST_DESIGN", 0)
+    monkeypatch.setattr("glem.core.machine.large_arrays._LARGEST_ITEMS", 0)
     kept: list[set[str]] = []
     build = Design.build
 
@@ -487,7 +487,7 @@ def test_items_in_files_change_nothing(
         np.testing.assert_array_equal(apart.phase_weights, together.phase_weights)
     assert kept == [{".bin"}] * 4, "where penalties are chosen, too"
     # A fit in memory goes on with the checkpoints, too: they belong to the same rows.
-    monkeypatch.setattr("glem.core.fitting.packed.part._LARGEST_DESIGN", 1 << 30)
+    monkeypatch.setattr("glem.core.machine.large_arrays._LARGEST_ITEMS", 1 << 30)
     again = train(late, LEARNING, terms, settings, held_out=held_out, work=tmp_path / "work")
     np.testing.assert_array_equal(again.weights.patterns, together.weights.patterns)
     assert not list((tmp_path / "work").rglob("*.bin")), "they go with the fit"

@@ -95,7 +95,7 @@ def test_items_in_files_of_the_worker_go_with_them(
     here = fitted(some, None)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("glem.core.fitting.packed.part._LARGEST_DESIGN", 0)
+    monkeypatch.setattr("glem.core.machine.large_arrays._LARGEST_ITEMS", 0)
     seen: set[int] = set()
     move = LeastSquares.move
 

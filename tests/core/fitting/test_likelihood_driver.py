@@ -162,7 +162,7 @@ def test_the_command_fits_and_writes(terminal: Terminal, file: Path, tmp_path: P
     evaluation = load_evaluation(output)
     assert isinstance(evaluation, ResultEvaluation)
     assert evaluation.provenance["prior"] == "none"
-    more = ("--prior", output, "--value-phases", "one", "--on-disk", "-o", second)
+    more = ("--prior", output, "--value-phases", "one", "--memory", "2GB", "-o", second)
     # What the command was called before.
     told = terminal.json("fit", "--method", "likelihood", *common[2:], *more)
     assert "is called `glem fit likelihood` now" in terminal.error
