@@ -318,7 +318,9 @@ def train(
     def fitting(parts: Parts, cuts: tuple[slice, ...], folder: Path | None = None) -> Callable[..., PhaseWeights]:
         """Prepare fits of positions in parts, whose items lie in a folder where they are large."""
         places = [None if folder is None else folder / f"part-{number:02d}" for number in range(len(cuts))]
-        packed = parts.derived(PositionsPart.packed, learning, packing, cuts[-1].stop, own=places)
+        with progress("indexing positions", len(cuts)) as task:
+            how: dict[str, Any] = {"own": places, "done": task.advance}
+            packed = parts.derived(PositionsPart.packed, learning, packing, cuts[-1].stop, **how)
         return partial(fit_phases, PackedPositions(packing, packed, cuts), jobs=jobs, progress=progress)
 
     own = attrs.asdict(chosen, recurse=False) | {"l2": chosen.l2 or 0.0}

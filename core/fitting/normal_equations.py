@@ -25,7 +25,7 @@ from glem.core.fitting.packed.part import CONFIGURATION_CHUNK, PositionsPart
 from glem.core.fitting.packed.part_rows import Source
 from glem.core.fitting.phases import PhaseWeights, nearest_of, neighbours, penalties_of
 from glem.core.machine.large_arrays import let_go
-from glem.core.tasks.parts import Parts, added
+from glem.core.tasks.parts import Parts
 from glem.core.tasks.progress import SILENT, Progress
 from glem.core.tasks.threads import ordered_map
 
@@ -170,12 +170,10 @@ class NormalEquations:
             Counts parts.
         """
         sizes = packing.phase_count, packing.layout.item_count
-        fitted, judged = Sums.zero(*sizes), Sums.zero(*sizes)
         with progress("adding up positions", len(parts)) as task:
-            for one, other in parts.results(_sums_of, learning, packing, own=judging):
-                fitted, judged = added(fitted, one), added(judged, other)
-                task.advance()
-        return cls(packing, fitted, judged)
+            start = Sums.zero(*sizes), Sums.zero(*sizes)
+            found = parts.total(_sums_of, learning, packing, own=judging, start=start, done=task.advance)
+        return cls(packing, *found)
 
     def with_judging(self) -> NormalEquations:
         """Fit the positions that judge, too; none judge then."""

@@ -44,16 +44,28 @@ class Parts(abc.ABC):
         """Count the parts."""
 
     @abc.abstractmethod
-    def results(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
-        """Apply a function to every part; yield the results in order."""
+    def results(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        done: Callable[[], object] = lambda: None,
+    ) -> Iterator[Any]:
+        """Apply a function to every part; yield the results in order. ``done`` is called once for each part."""
 
     @abc.abstractmethod
     def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
         """Apply a function that changes every part; with ``anew`` it does not matter how the part was before."""
 
     @abc.abstractmethod
-    def derived(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Parts:
-        """Make of every part another object; both are there then."""
+    def derived(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        done: Callable[[], object] | None = None,
+    ) -> Parts:
+        """Make of every part another object; both are there then. With ``done`` they are made now."""
 
     def total(
         self,
@@ -61,12 +73,13 @@ class Parts(abc.ABC):
         *arguments: Any,
         own: Sequence[Any] | None = None,
         start: Any = None,
+        done: Callable[[], object] = lambda: None,
     ) -> Any:
         """Add up the results of a function in order, of tuples each entry by itself, to a start if there is one.
 
         Arrays are added to in place: the function makes new ones.
         """
-        for found in self.results(function, *arguments, own=own):
+        for found in self.results(function, *arguments, own=own, done=done):
             start = found if start is None else added(start, found)
         return start
 
@@ -107,7 +120,13 @@ class PartsHere(Parts):
     def __len__(self) -> int:
         return len(self.items)
 
-    def results(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+    def results(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        done: Callable[[], object] = lambda: None,
+    ) -> Iterator[Any]:
         """See :meth:`Parts.results`."""
         jobs = max(1, self.jobs // len(self.items))
 
@@ -115,15 +134,23 @@ class PartsHere(Parts):
             first = () if own is None else (own[number],)
             return function(self.items[number], *first, *arguments, jobs=jobs)
 
-        return ordered_map(self.jobs, apply, range(len(self.items)))
+        for found in ordered_map(self.jobs, apply, range(len(self.items))):
+            done()
+            yield found
 
     def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
         """See :meth:`Parts.change`."""
         return list(self.results(function, *arguments))
 
-    def derived(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Parts:
+    def derived(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        done: Callable[[], object] | None = None,
+    ) -> Parts:
         """See :meth:`Parts.derived`."""
-        return PartsHere(list(self.results(function, *arguments, own=own)), self.jobs)
+        return PartsHere(list(self.results(function, *arguments, own=own, done=done or (lambda: None))), self.jobs)
 
 
 class _Call(NamedTuple):
@@ -227,9 +254,14 @@ def _act(task: _Task) -> list[tuple[bool, Any]]:
             result = task.call.function(entry.item, *task.own[place], *task.call.arguments, jobs=jobs)
             if task.version is not None:
                 entry.version = task.version
+            entry.used = time.monotonic()
         return True, result
 
     return list(ordered_map(max(1, task.threads), apply, range(len(task.parts))))
+
+
+def _look(_part: Any, *, jobs: int) -> None:
+    """Do nothing with a part, which is made then."""
 
 
 def _forget(names: frozenset[str]) -> None:
@@ -330,8 +362,14 @@ class PartsElsewhere(Parts):
     def _height(self) -> int:
         return 1 if self._above is None else 1 + self._above._height
 
-    def _done(
-        self, call: _Call, own: Sequence[Any] | None, version: int | None = None, *, anew: bool = False
+    def _found(
+        self,
+        call: _Call,
+        own: Sequence[Any] | None,
+        version: int | None = None,
+        *,
+        anew: bool = False,
+        done: Callable[[], object] = lambda: None,
     ) -> Iterator[Any]:
         depths = dict.fromkeys(range(len(self)), 0 if self._is_made else 1)
         found: dict[int, Any] = {}
@@ -358,6 +396,7 @@ class PartsElsewhere(Parts):
                     if was_there:
                         found[number] = result
                         del depths[number]
+                        done()
                     elif depths[number] >= self._height:
                         raise GlemError("a worker did not keep what it was sent")
                     else:
@@ -366,22 +405,37 @@ class PartsElsewhere(Parts):
         self._is_made = True
         return (found[number] for number in range(len(self)))
 
-    def results(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+    def results(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        done: Callable[[], object] = lambda: None,
+    ) -> Iterator[Any]:
         """See :meth:`Parts.results`."""
-        return self._done(_Call(function, arguments), own)
+        return self._found(_Call(function, arguments), own, done=done)
 
     def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
         """See :meth:`Parts.change`."""
         call = _Call(function, arguments)
-        found = list(self._done(call, None, self._version + 1, anew=anew))
+        found = list(self._found(call, None, self._version + 1, anew=anew))
         self._version += 1
         self._changes = (call,) if anew else (*self._changes, call)
         return found
 
-    def derived(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Parts:
+    def derived(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        own: Sequence[Any] | None = None,
+        done: Callable[[], object] | None = None,
+    ) -> Parts:
         """See :meth:`Parts.derived`."""
         each = [() for _ in range(len(self))] if own is None else [(argument,) for argument in own]
-        return PartsElsewhere(self._workers, function, *arguments, own=each, above=self)
+        made = PartsElsewhere(self._workers, function, *arguments, own=each, above=self)
+        if done is not None:
+            made.results(_look, done=done)
+        return made
 
     def close(self) -> None:
         """Let the workers let go of them and of what was derived from them, as far as they can be reached."""
