@@ -28,8 +28,9 @@ class _Elsewhere(io.RawIOBase):
         except ImportError:
             raise BadInputError(f"{path}: an address needs fsspec: pip install 'pyglem[remote]'") from None
         try:
+            files, place = fsspec.core.url_to_fs(path)
             # Its own buffer follows one reader, and Arrow reads here and there.
-            self._file: Any = fsspec.open(path, "rb", cache_type="none").open()
+            self._file: Any = files.open(place, "rb", cache_type="none")
         except ImportError as error:
             raise BadInputError(f"{path}: {error}") from error
         except FileNotFoundError as error:
