@@ -284,6 +284,10 @@ class _Distribution(Generic[T, R]):
                         self._lose(attempt, error)
                     except Exception as error:
                         if _comes_from_dask_itself(error):
+                            if isinstance(error.__cause__, ImportError | AttributeError):
+                                raise GlemError(
+                                    f"the scheduler has another glem than this command, or none ({error.__cause__})"
+                                ) from error
                             self._lose(attempt, error)
                             continue
                         if not _tells_of_dead_worker(error):

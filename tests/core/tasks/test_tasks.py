@@ -214,6 +214,20 @@ class StumblingExecutor(ThreadPoolExecutor):
         return super().submit(namespace["cascade"])
 
 
+class StrangeScheduler(ThreadPoolExecutor):
+    """Fails as dask's executor does where the scheduler cannot import what it is sent."""
+
+    def submit(self, *_arguments: Any, **_named: Any) -> Future[Any]:  # type: ignore[override]
+        namespace: dict[str, Any] = {"__name__": "distributed.cfexecutor"}
+        exec("def cascade():\n    raise RuntimeError from ModuleNotFoundError('No module named glem')", namespace)
+        return super().submit(namespace["cascade"])
+
+
+def test_a_scheduler_with_another_glem_is_named() -> None:
+    with StrangeScheduler(1) as executor, pytest.raises(GlemError, match=r"another glem .*No module named glem"):
+        list(run_tasks(square, range(5), Workers(executor=executor)))
+
+
 def test_results_that_dask_loses_are_asked_for_again() -> None:
     with StumblingExecutor(3) as executor:
         assert sorted(run_tasks(square, range(5), Workers(executor=executor))) == [(n, n * n) for n in range(5)]
