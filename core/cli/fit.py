@@ -78,9 +78,9 @@ def _command_of(kind: type[Fitter], name: str, *examples: str, about: str = "", 
     @options.seed
     @options.jobs
     @options.memory
-    @options.fitting_workers
+    @options.together(*([options.fitting_workers] if kind.uses_workers else []))
     def command(
-        files: tuple[str, ...], output: str, seed: int, jobs: int, workers: Workers | None, **settings: Any
+        files: tuple[str, ...], output: str, seed: int, jobs: int, workers: Workers | None = None, **settings: Any
     ) -> None:
         from glem.core.positions.files import PositionFiles
         from glem.functions import fit
