@@ -222,10 +222,9 @@ def _found(chain: Sequence[_Wanted], jobs: int) -> _Entry:
     entry = _entry(wanted.key)
     with entry.lock:
         if entry.version >= 0 and wanted.version in {None, entry.version}:
-            if above:
-                # Else they would be forgotten, while this one is used.
-                for each in above:
-                    _entry(each.key)
+            # Else they would be forgotten, while this one is used.
+            for each in above:
+                _entry(each.key)
             return entry
         if wanted.make is None:
             raise _MissingError
@@ -284,10 +283,16 @@ class _Members(Executor):
         member = self.known.get(arguments[1].member) or next(iter(self.known.values()))
         return member.executor.submit(call, *arguments, **named)
 
-    def place(self, count: int, *, is_known: bool) -> list[str]:
-        """Give the worker of each part: the one that it had, if that one is there."""
+    def place(self, count: int, *, look: bool) -> list[str]:
+        """Give the worker of each part: the one that it had, if that one is there, and all about equally many.
+
+        Parameters
+        ----------
+        look
+            Whether workers may have come or gone since the last time.
+        """
         with self._lock:
-            if not is_known or not self.known:
+            if look or not self.known:
                 self.known = self._find()
                 until = time.monotonic() + _PATIENCE
                 while not self.known:
@@ -296,15 +301,20 @@ class _Members(Executor):
                     # Those that were killed may be started anew.
                     time.sleep(_LOOK_AGAIN)
                     self.known = self._find()
-            load = dict.fromkeys(self.known, 0)
-            for number in range(count):
-                if self._places.get(number) in load:
-                    load[self._places[number]] += 1
-            for number in range(count):
-                if self._places.get(number) not in load:
-                    self._places[number] = min(load, key=lambda name: (load[name], name))
-                    load[self._places[number]] += 1
-            return [self._places[number] for number in range(count)]
+            held = {name: [part for part in range(count) if self._places.get(part) == name] for name in self.known}
+            homeless = [part for part in range(count) if self._places.get(part) not in held]
+            while True:
+                fewest, most = (choose(held, key=lambda name: (len(held[name]), name)) for choose in (min, max))
+                if homeless:
+                    part = homeless.pop(0)
+                elif len(held[most]) > len(held[fewest]) + 1:
+                    # One has come, in the place of another, perhaps.
+                    part = held[most].pop()
+                else:
+                    break
+                held[fewest].append(part)
+                self._places[part] = fewest
+            return [self._places[part] for part in range(count)]
 
 
 class PartsElsewhere(Parts):
@@ -373,9 +383,9 @@ class PartsElsewhere(Parts):
     ) -> Iterator[Any]:
         depths = dict.fromkeys(range(len(self)), 0 if self._is_made else 1)
         found: dict[int, Any] = {}
-        is_known = True
+        look = not self._is_made
         while depths:
-            places = self.members.place(len(self), is_known=is_known)
+            places = self.members.place(len(self), look=look)
             by_member: defaultdict[str, list[int]] = defaultdict(list)
             for number in depths:
                 by_member[places[number]].append(number)
@@ -401,7 +411,7 @@ class PartsElsewhere(Parts):
                         raise GlemError("a worker did not keep what it was sent")
                     else:
                         depths[number] += 1
-                        is_known = False
+                        look = True
         self._is_made = True
         return (found[number] for number in range(len(self)))
 

@@ -165,6 +165,20 @@ def test_what_nobody_asks_for_is_forgotten(workers: Workers, monkeypatch: pytest
     others.close()
 
 
+def test_workers_that_come_get_their_share() -> None:
+    names = ["a", "b"]
+    members = module._Members(lambda: {name: Member(Deaf(), 1) for name in names})
+    assert members.place(5, look=True) == ["a", "b", "a", "b", "a"]
+    names.remove("a")
+    assert members.place(5, look=False) == ["a", "b", "a", "b", "a"]
+    assert members.place(5, look=True) == ["b"] * 5
+    names.append("c")
+    assert sorted(members.place(5, look=True)) == ["b", "b", "b", "c", "c"]
+    names.append("d")
+    there = members.place(5, look=True)
+    assert sorted(map(there.count, names)) == [1, 2, 2]
+
+
 def test_a_scheduler_without_workers_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PATIENCE", 0.0)
     nobody: Mapping[str, Member] = {}
