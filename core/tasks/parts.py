@@ -128,7 +128,7 @@ class PartsHere(Parts):
         done: Callable[[], object] = lambda: None,
     ) -> Iterator[Any]:
         """See :meth:`Parts.results`."""
-        jobs = max(1, self.jobs // len(self.items))
+        jobs = -(-self.jobs // len(self.items))
 
         def apply(number: int) -> Any:
             first = () if own is None else (own[number],)
@@ -239,7 +239,7 @@ def _found(chain: Sequence[_Wanted], jobs: int) -> _Entry:
 
 def _act(task: _Task) -> list[tuple[bool, Any]]:
     """Do a task: for each part whether it was there, and the result."""
-    jobs = max(1, task.threads // len(task.parts))
+    jobs = -(-task.threads // len(task.parts))
 
     def apply(place: int) -> tuple[bool, Any]:
         try:
@@ -256,7 +256,7 @@ def _act(task: _Task) -> list[tuple[bool, Any]]:
             entry.used = time.monotonic()
         return True, result
 
-    return list(ordered_map(max(1, task.threads), apply, range(len(task.parts))))
+    return list(ordered_map(task.threads, apply, range(len(task.parts))))
 
 
 def _look(_part: Any, *, jobs: int) -> None:
