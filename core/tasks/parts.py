@@ -176,10 +176,12 @@ class _Wanted(NamedTuple):
     changes: tuple[_Call, ...] = ()
 
 
-class _Task(NamedTuple):
+@define(eq=False)
+class _Task:
     """What a worker does with some parts; each is given with those that it was derived from."""
 
     member: str
+    """Name of the worker that has it."""
     threads: int
     parts: tuple[tuple[_Wanted, ...], ...]
     own: tuple[tuple[Any, ...], ...]
@@ -270,7 +272,7 @@ def _forget(names: frozenset[str]) -> None:
 
 
 class _Members(Executor):
-    """Hands tasks to the worker that they name, or to any where it is lost."""
+    """Hands a task to the worker that it names, or to another if that one is lost."""
 
     def __init__(self, find: Callable[[], Mapping[str, Member]]) -> None:
         self._find = find
@@ -280,8 +282,36 @@ class _Members(Executor):
 
     def submit(self, call: Any, /, *arguments: Any, **named: Any) -> Any:
         """Hand out a call of :func:`~glem.core.tasks.tasks.run_tasks`, whose second argument is the task."""
-        member = self.known.get(arguments[1].member) or next(iter(self.known.values()))
+        task: _Task = arguments[1]
+        member = self.known.get(task.member)
+        if member is None:
+            with self._lock:
+                self._look()
+                task.member, member = next(iter(self.known.items()))
         return member.executor.submit(call, *arguments, **named)
+
+    def is_lost(self, task: _Task) -> bool:
+        """Whether the worker of a task is gone: dask waits for it to come back."""
+        known = self._find()
+        if task.member in known:
+            return False
+        with self._lock:
+            self.known = known
+        return True
+
+    def threads(self, name: str) -> int:
+        """Give the number of threads of a worker; 1 of one that is lost."""
+        member = self.known.get(name)
+        return 1 if member is None else member.threads
+
+    def _look(self) -> None:
+        """Find workers; if there are none, those that were killed may be started anew."""
+        until = time.monotonic() + _PATIENCE
+        while not (known := self._find()):
+            if time.monotonic() > until:
+                raise GlemError("the scheduler has no workers; start some, and the same command continues")
+            time.sleep(_LOOK_AGAIN)
+        self.known = known
 
     def place(self, count: int, *, look: bool) -> list[str]:
         """Give the worker of each part: the one that it had, if that one is there, and all about equally many.
@@ -293,14 +323,7 @@ class _Members(Executor):
         """
         with self._lock:
             if look or not self.known:
-                self.known = self._find()
-                until = time.monotonic() + _PATIENCE
-                while not self.known:
-                    if time.monotonic() > until:
-                        raise GlemError("the scheduler has no workers; start some, and the same command continues")
-                    # Those that were killed may be started anew.
-                    time.sleep(_LOOK_AGAIN)
-                    self.known = self._find()
+                self._look()
             held = {name: [part for part in range(count) if self._places.get(part) == name] for name in self.known}
             homeless = [part for part in range(count) if self._places.get(part) not in held]
             while True:
@@ -392,7 +415,7 @@ class PartsElsewhere(Parts):
             tasks = [
                 _Task(
                     member,
-                    self.members.known[member].threads,
+                    self.members.threads(member),
                     tuple(self._chain(number, depths[number], anew=anew) for number in numbers),
                     tuple(() if own is None else (own[number],) for number in numbers),
                     call,
@@ -401,7 +424,7 @@ class PartsElsewhere(Parts):
                 for member, numbers in by_member.items()
             ]
             groups = list(by_member.values())
-            for place, results in run_tasks(_act, tasks, Workers(executor=self.members)):
+            for place, results in run_tasks(_act, tasks, Workers(executor=self.members, is_lost=self.members.is_lost)):
                 for number, (was_there, result) in zip(groups[place], results, strict=True):
                     if was_there:
                         found[number] = result

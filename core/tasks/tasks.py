@@ -42,7 +42,7 @@ _environment = threading.RLock()
 
 
 class Member(NamedTuple):
-    """A worker that can be named: what hands tasks to it, or to others where it is lost, and its threads."""
+    """A worker that can be named: what hands tasks to it, and its threads."""
 
     executor: Executor
     threads: int
@@ -62,6 +62,8 @@ class Workers:
         Most tasks that are handed out at a time; by default twice the local processes, 256 for an executor.
     members
         Finds the executor's workers by name, where they can keep something from task to task.
+    is_lost
+        Whether the worker that had a task is gone, of which the executor says nothing; it is asked while nothing ends.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Workers:
     executor: Executor | None = None
     in_flight: int | None = None
     members: Callable[[], Mapping[str, Member]] | None = None
+    is_lost: Callable[[Any], bool] | None = None
 
     def __attrs_post_init__(self) -> None:
         check_arguments(self, workers=(1,), in_flight=(1,))
@@ -268,6 +271,7 @@ class _Distribution(Generic[T, R]):
         most = _IN_FLIGHT_PER_WORKER * where.workers if where.executor is None else _IN_FLIGHT_ELSEWHERE
         self._in_flight = where.in_flight or most
         self._retries = retries
+        self._is_lost = where.is_lost
 
     def results(self) -> Generator[tuple[int, R], None, None]:
         try:
@@ -318,8 +322,12 @@ class _Distribution(Generic[T, R]):
         """Wait for a task to end; give all that have ended, in their order."""
         done: list[Future[tuple[R, list[PlainReason]]]] = []
         while not done:
-            with contextlib.suppress(queue.Empty):
+            try:
                 done.append(self._done.get(timeout=LONGEST_WAIT))
+            except queue.Empty:
+                for future, attempt in list(self._running.items()):
+                    if self._is_lost is not None and self._is_lost(attempt.task):
+                        future.cancel()
         with contextlib.suppress(queue.Empty):
             while True:
                 done.append(self._done.get_nowait())

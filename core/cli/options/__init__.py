@@ -399,7 +399,7 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
 
     def members() -> dict[str, Member]:
         return {
-            name: Member(client.get_executor(workers=[name], allow_other_workers=True, pure=False), threads)
+            name: Member(client.get_executor(workers=[name], pure=False), threads)
             for name, threads in client.nthreads().items()
         }
 

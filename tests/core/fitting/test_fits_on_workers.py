@@ -110,14 +110,15 @@ def test_items_in_files_of_the_worker_go_with_them(
 
 
 @pytest.mark.slow
-def test_workers_that_are_killed_change_nothing(some: Positions, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_workers_that_are_killed_change_nothing(some: Positions, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     here = fitted(some, None)
     killed: list[int] = []
     passes = 0
     move = LeastSquares.move
     with click.Context(click.Command("fit")) as context, context.scope():
-        workers = opened_workers(2, "local")
+        workers = opened_workers(count, "local")
         assert workers.members is not None
         members = workers.members
 
@@ -126,7 +127,7 @@ def test_workers_that_are_killed_change_nothing(some: Positions, monkeypatch: py
             passes += isinstance(self.rows, PartsElsewhere)
             if passes in {5, 15, 25} and len(killed) < passes // 10 + 1:
                 # The one that was killed before comes back under another name.
-                while len(there := members()) < 2:
+                while len(there := members()) < count:
                     time.sleep(0.1)
                 process = there[min(there)].executor.submit(os.getpid).result()
                 psutil.Process(process).kill()
