@@ -370,6 +370,8 @@ def opened_workers(workers: int, dask: str | None) -> Workers:
     except ImportError:
         raise BadInputError("--dask needs dask.distributed: pip install 'pyglem[distributed]'") from None
     dask_distributed: Any = distributed  # it has no types
+    # Positions are sent on purpose, and once.
+    configuration.set({"distributed.admin.large-graph-warning-threshold": "1TB"})
     context = click.get_current_context()
     address: Any = dask
     if dask == _LOCAL:
