@@ -159,7 +159,7 @@ class PartRows:
 
         def count(pieces: list[_Piece]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             if not pieces:
-                return (np.zeros(self.design.layout.item_count),) * 2
+                return np.zeros(self.design.layout.item_count), np.zeros(self.design.layout.item_count)
             rows = slice(pieces[0].first, pieces[-1].first + len(pieces[-1].segment))
             return self.design.count_items([piece.segment for piece in pieces], self.weights[rows])
 

@@ -12,6 +12,7 @@ import pytest
 
 import glem
 from glem.core.errors import BadInputError
+from glem.core.evaluation.linear import LinearEvaluation
 from glem.core.files.addresses import is_address, open_binary
 from glem.core.files.digests import file_digest
 from glem.core.positions.positions import Positions
@@ -50,7 +51,7 @@ class Ranges(http.server.BaseHTTPRequestHandler):
         if with_content:
             self.wfile.write(part)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 # its name there
         pass
 
 
@@ -103,6 +104,8 @@ def test_a_fit_from_an_address_is_that_from_the_file(
     here = glem.fit(some[0], iterations=3, patterns="none")
     for address in (in_memory, served[0]):
         there = glem.fit(address, iterations=3, patterns="none")
+        assert isinstance(here.evaluation, LinearEvaluation)
+        assert isinstance(there.evaluation, LinearEvaluation)
         np.testing.assert_array_equal(there.evaluation.linear_weights, here.evaluation.linear_weights)
         assert there.evaluation.provenance == here.evaluation.provenance
         assert file_digest(address) == file_digest(some[0])
