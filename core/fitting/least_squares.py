@@ -25,9 +25,9 @@ from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.minimizer import FitResult, Minimizer
 from glem.core.fitting.normal_equations import SOLVED, NormalEquations
 from glem.core.fitting.packed.blocks import LinearTerms, Packing, active_configurations
-from glem.core.fitting.packed.part import CHUNK, PackedPositions, PositionsPart, positions_in_parts
+from glem.core.fitting.packed.part import PackedPositions, PositionsPart, positions_in_parts, value_chunks
 from glem.core.fitting.phases import PhaseWeights, fit_phases, neighbours
-from glem.core.machine.large_arrays import PIECE, let_go, new_array, pieces, scratch_folder, taken
+from glem.core.machine.large_arrays import PIECE, new_array, pieces, scratch_folder, taken
 from glem.core.patterns.patterns import PatternSet
 from glem.core.positions.positions import Positions
 from glem.core.tasks.parts import Parts, PartsHere
@@ -211,19 +211,6 @@ class Training:
             for phases, what in told
             if phases
         )
-
-
-def value_chunks(
-    learning: Learning, positions: Any, chunk: int = CHUNK, left_out: NDArray[np.bool_] | None = None
-) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
-    """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk, without those [N]."""
-    for start in range(0, len(positions[0]), chunk):
-        rows = slice(start, start + chunk)
-        part = rows_of(positions, rows)
-        if left_out is not None:
-            part = rows_of(part, ~left_out[rows])
-        yield learning.features.values(part), learning.phases.of(part)
-        let_go(*positions)
 
 
 def values_of(

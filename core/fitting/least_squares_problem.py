@@ -7,14 +7,13 @@ target t with a factor, so that neighbouring phases can lend their positions (GL
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glem.core.evaluation.links import IDENTITY, Link
 from glem.core.files.digests import arrays_digest
-from glem.core.fitting.packed.design import Design
 from glem.core.fitting.packed.least_squares_passes import LinkTerms
 from glem.core.fitting.packed.part import PackedPositions
 from glem.core.fitting.packed.part_rows import Floats, PartRows, Passed, Source
@@ -95,22 +94,6 @@ class LeastSquares:
         sizes: tuple[float, float] = self.rows.total(PartRows.sizes)
         self.total_weight, self.held_weight = sizes
 
-    @classmethod
-    def of(
-        cls,
-        design: Design,
-        labels: NDArray[np.floating],
-        *,
-        weights: NDArray[np.floating] | None = None,
-        held_out: NDArray[np.bool_] | None = None,
-        offsets: NDArray[np.floating] | None = None,
-        jobs: int = 1,
-        **how: Any,
-    ) -> Self:
-        """Make the problem of one design; see :meth:`PackedPositions.of`."""
-        packed = PackedPositions.of(design, labels, weights=weights, offsets=offsets, jobs=jobs)
-        return cls(packed.judged(held_out), **how)
-
     @property
     def weight_count(self) -> int:
         """Weights of all targets together."""
@@ -173,10 +156,10 @@ class LeastSquares:
         """Weights of each target as the kernels want them."""
         return [self._columns.spread(weights) for weights in self.weights_of(parameters)]
 
-    def _no_gradient(self) -> NDArray[np.float64]:
-        return np.zeros((len(self.targets), self._columns.joint_size + self._layout.item_count))
+    def _nothing(self) -> Passed:
+        return Passed(0.0, 0.0, np.zeros((len(self.targets), self._columns.joint_size + self._layout.item_count)))
 
-    def _descent(self, spread: NDArray[np.float64], parameters: Vector) -> Vector:
+    def _descent(self, spread: NDArray[np.floating], parameters: Vector) -> Vector:
         """Gradient of the objective divided by -2, from that of the errors by the entries of spread vectors."""
         gradient = np.array([self._columns.gather(own) for own in spread])
         shrinking = self._penalties * self.weights_of(parameters).ravel()
@@ -198,27 +181,22 @@ class LeastSquares:
             [parameters]: ``sum_k weight_k g' D_k h_ik - l2 w_i``.
         """
         spread = self._spread_weights(parameters)
-        start = Passed(0.0, 0.0, self._no_gradient())
-        found = self.rows.total(PartRows.whole_pass, spread, self._link_terms, start=start)
-        return self._errors(found.error, found.held), self._descent(found.gradient, parameters)
+        found = self.rows.total(PartRows.whole_pass, spread, self._link_terms, start=self._nothing())
+        return self._seen(found, parameters)
 
     def begin(self, parameters: Vector) -> None:
         """Take a point."""
         self.rows.change(PartRows.begin, self._spread_weights(parameters), anew=True)
 
-    def look(self, direction: Vector) -> None:
-        """Take a direction from where the point is."""
-        self.rows.change(PartRows.look, self._spread_weights(direction))
+    def look(self, direction: Vector) -> float:
+        """Take a direction; give the second derivative of half the objective along it, with the identity link."""
+        curvature: float = self.rows.change(PartRows.look, self._spread_weights(direction))
+        return curvature + self._penalty(direction)
 
-    def move(self, length: float) -> Errors:
-        """Go along the direction, so far, and give the errors there."""
-        found = self.rows.change(PartRows.move, length, self._link_terms)
-        return self._errors(*np.sum(found, axis=0).tolist())
-
-    def gradient(self, parameters: Vector) -> Vector:
-        """Gradient of the objective divided by -2 where the last move went, which is at those parameters."""
-        found = self.rows.total(PartRows.gradient, len(self.targets), start=self._no_gradient())
-        return self._descent(found, parameters)
+    def move(self, length: float, parameters: Vector) -> tuple[Errors, Vector]:
+        """Go along the direction, so far, to those parameters; see :meth:`errors_and_gradient`."""
+        found = self.rows.change(PartRows.move, length, self._link_terms, len(self.targets), start=self._nothing())
+        return self._seen(found, parameters)
 
     def along(self, length: float, parameters: Vector, direction: Vector) -> Along:
         """Look at the objective along the line, with a sigmoid link, at ``parameters + length * direction``."""
@@ -229,11 +207,6 @@ class LeastSquares:
         slope += inner(self._penalties, here * along)
         curvature += inner(self._penalties, along * along)
         return Along(value / 2, slope, curvature)
-
-    def straight_curvature(self, direction: Vector) -> float:
-        """Second derivative of half the objective along the line, with the identity link."""
-        curvature: float = self.rows.total(PartRows.straight_curvature)
-        return curvature + self._penalty(direction)
 
     def penalized(self, errors: Errors, parameters: Vector) -> float:
         """Half the objective where the errors and parameters are these."""
@@ -246,13 +219,14 @@ class LeastSquares:
     def curvature(self, direction: Vector) -> Vector:
         """Half the objective's Gauss-Newton matrix times a vector, every row taken at the link's steepest point."""
         spread = self._spread_weights(direction)
-        slope, start = self.link.largest_slope, self._no_gradient()
-        found = self.rows.total(PartRows.curvature, spread, slope, start=start)
+        start = self._nothing().gradient
+        found = self.rows.total(PartRows.curvature, spread, self.link.largest_slope, start=start)
         return -1.0 * self._descent(found, direction)
 
     @property
     def _link_terms(self) -> LinkTerms:
         return LinkTerms(np.float64(self.link.span), np.float64(self.link.low))
 
-    def _errors(self, error: float, held: float) -> Errors:
-        return Errors(error / self.total_weight, held / self.held_weight if self.held_weight else float("nan"))
+    def _seen(self, found: Passed, parameters: Vector) -> tuple[Errors, Vector]:
+        held = found.held / self.held_weight if self.held_weight else float("nan")
+        return Errors(found.error / self.total_weight, held), self._descent(found.gradient, parameters)

@@ -21,7 +21,7 @@ from glem.core.evaluation.links import IDENTITY
 from glem.core.features.learning import Learning
 from glem.core.fitting.minimizing.minimizer import FitResult
 from glem.core.fitting.packed.blocks import Block, Packing
-from glem.core.fitting.packed.part import CONFIGURATION_CHUNK, PositionsPart
+from glem.core.fitting.packed.part import CONFIGURATION_CHUNK, PositionsPart, value_chunks
 from glem.core.fitting.packed.part_rows import Source
 from glem.core.fitting.phases import PhaseWeights, nearest_of, neighbours, penalties_of
 from glem.core.machine.large_arrays import let_go
@@ -281,7 +281,7 @@ def _sums_of(
     part: PositionsPart, judging: NDArray[np.bool_] | None, learning: Learning, packing: Packing, *, jobs: int
 ) -> tuple[Sums, Sums]:
     left = part.labels if part.offsets is None else part.labels - part.offsets
-    blocks = packing.blocks(part.chunks(learning, CONFIGURATION_CHUNK), jobs)
+    blocks = packing.blocks(value_chunks(learning, part.positions, CONFIGURATION_CHUNK), jobs)
     return added_up(blocks, packing, left, part.weights, judging, jobs=jobs)
 
 

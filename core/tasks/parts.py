@@ -32,6 +32,11 @@ _GOODBYE = 10.0
 """Seconds to wait for workers that are to let go."""
 
 
+class _Call(NamedTuple):
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
 class Parts(abc.ABC):
     """What is in parts. Functions that are applied to them are module-level functions or methods of their class.
 
@@ -44,6 +49,20 @@ class Parts(abc.ABC):
         """Count the parts."""
 
     @abc.abstractmethod
+    def _results(self, call: _Call, own: Sequence[Any] | None, done: Callable[[], object]) -> Iterator[Any]:
+        """See :meth:`results`."""
+
+    @abc.abstractmethod
+    def _derived(self, call: _Call, own: Sequence[Any] | None, done: Callable[[], object] | None) -> Parts:
+        """See :meth:`derived`."""
+
+    @abc.abstractmethod
+    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False, start: Any = None) -> Any:
+        """Apply a function that changes every part; add up what it returns, as :meth:`total` does.
+
+        With ``anew`` it does not matter how the part was before.
+        """
+
     def results(
         self,
         function: Callable[..., Any],
@@ -52,12 +71,8 @@ class Parts(abc.ABC):
         done: Callable[[], object] = lambda: None,
     ) -> Iterator[Any]:
         """Apply a function to every part; yield the results in order. ``done`` is called once for each part."""
+        return self._results(_Call(function, arguments), own, done)
 
-    @abc.abstractmethod
-    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
-        """Apply a function that changes every part; with ``anew`` it does not matter how the part was before."""
-
-    @abc.abstractmethod
     def derived(
         self,
         function: Callable[..., Any],
@@ -66,22 +81,14 @@ class Parts(abc.ABC):
         done: Callable[[], object] | None = None,
     ) -> Parts:
         """Make of every part another object; both are there then. With ``done`` they are made now."""
+        return self._derived(_Call(function, arguments), own, done)
 
-    def total(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[Any] | None = None,
-        start: Any = None,
-        done: Callable[[], object] = lambda: None,
-    ) -> Any:
+    def total(self, function: Callable[..., Any], *arguments: Any, start: Any = None, **how: Any) -> Any:
         """Add up the results of a function in order, of tuples each entry by itself, to a start if there is one.
 
-        Arrays are added to in place: the function makes new ones.
+        Arrays are added to in place: the function makes new ones. Other arguments are those of :meth:`results`.
         """
-        for found in self.results(function, *arguments, own=own, done=done):
-            start = found if start is None else added(start, found)
-        return start
+        return _total(self.results(function, *arguments, **how), start)
 
     def __enter__(self) -> Self:
         return self
@@ -91,6 +98,12 @@ class Parts(abc.ABC):
 
     def close(self) -> None:  # noqa: B027 # here nothing is to be closed
         """Let the parts go, and those that were derived from them."""
+
+
+def _total(results: Iterator[Any], start: Any) -> Any:
+    for found in results:
+        start = found if start is None else added(start, found)
+    return start
 
 
 def added(one: Any, other: Any) -> Any:
@@ -120,42 +133,23 @@ class PartsHere(Parts):
     def __len__(self) -> int:
         return len(self.items)
 
-    def results(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[Any] | None = None,
-        done: Callable[[], object] = lambda: None,
-    ) -> Iterator[Any]:
-        """See :meth:`Parts.results`."""
+    def _results(self, call: _Call, own: Sequence[Any] | None, done: Callable[[], object]) -> Iterator[Any]:
         jobs = -(-self.jobs // len(self.items))
 
         def apply(number: int) -> Any:
             first = () if own is None else (own[number],)
-            return function(self.items[number], *first, *arguments, jobs=jobs)
+            return call.function(self.items[number], *first, *call.arguments, jobs=jobs)
 
         for found in ordered_map(self.jobs, apply, range(len(self.items))):
             done()
             yield found
 
-    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
+    def _derived(self, call: _Call, own: Sequence[Any] | None, done: Callable[[], object] | None) -> Parts:
+        return PartsHere(list(self._results(call, own, done or (lambda: None))), self.jobs)
+
+    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False, start: Any = None) -> Any:
         """See :meth:`Parts.change`."""
-        return list(self.results(function, *arguments))
-
-    def derived(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[Any] | None = None,
-        done: Callable[[], object] | None = None,
-    ) -> Parts:
-        """See :meth:`Parts.derived`."""
-        return PartsHere(list(self.results(function, *arguments, own=own, done=done or (lambda: None))), self.jobs)
-
-
-class _Call(NamedTuple):
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
+        return self.total(function, *arguments, start=start)
 
 
 class _Wanted(NamedTuple):
@@ -438,37 +432,23 @@ class PartsElsewhere(Parts):
         self._is_made = True
         return (found[number] for number in range(len(self)))
 
-    def results(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[Any] | None = None,
-        done: Callable[[], object] = lambda: None,
-    ) -> Iterator[Any]:
-        """See :meth:`Parts.results`."""
-        return self._found(_Call(function, arguments), own, done=done)
+    def _results(self, call: _Call, own: Sequence[Any] | None, done: Callable[[], object]) -> Iterator[Any]:
+        return self._found(call, own, done=done)
 
-    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False) -> list[Any]:
-        """See :meth:`Parts.change`."""
-        call = _Call(function, arguments)
-        found = list(self._found(call, None, self._version + 1, anew=anew))
-        self._version += 1
-        self._changes = (call,) if anew else (*self._changes, call)
-        return found
-
-    def derived(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[Any] | None = None,
-        done: Callable[[], object] | None = None,
-    ) -> Parts:
-        """See :meth:`Parts.derived`."""
+    def _derived(self, call: _Call, own: Sequence[Any] | None, done: Callable[[], object] | None) -> Parts:
         each = [() for _ in range(len(self))] if own is None else [(argument,) for argument in own]
-        made = PartsElsewhere(self._workers, function, *arguments, own=each, above=self)
+        made = PartsElsewhere(self._workers, call.function, *call.arguments, own=each, above=self)
         if done is not None:
             made.results(_look, done=done)
         return made
+
+    def change(self, function: Callable[..., Any], *arguments: Any, anew: bool = False, start: Any = None) -> Any:
+        """See :meth:`Parts.change`."""
+        call = _Call(function, arguments)
+        found = _total(self._found(call, None, self._version + 1, anew=anew), start)
+        self._version += 1
+        self._changes = (call,) if anew else (*self._changes, call)
+        return found
 
     def close(self) -> None:
         """Let the workers let go of them and of what was derived from them, as far as they can be reached."""

@@ -38,7 +38,7 @@ from glem.core.patterns.sparse_patterns import table_of, valid_contents
 from glem.core.positions.labels import positions_of_records
 from glem.core.positions.positions import Positions
 from tests.benchmarks.measuring import medians_in_turn, table_header, table_row, tournament_records
-from tests.oracles.fitting import byte_count, fit_design, phases_of, predicted, sums
+from tests.oracles.fitting import byte_count, fit_design, phases_of, predicted, problem_of, sums
 
 GAME = "othello"
 CHUNK = 1 << 17
@@ -79,7 +79,7 @@ class Bench:
         played = self.discs_played(positions)
         kept = positions.select((played >= 29) & (played < 33))
         design = self.design(kept)
-        problem = LeastSquares.of(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
+        problem = problem_of(design, kept.label, targets=[(Source(int(phases_of(design)[0]), 1.0),)])
         return design, kept.label, problem
 
     def held_out(self) -> tuple[Positions, NDArray[np.bool_], NDArray[np.int64], Design]:
@@ -201,7 +201,7 @@ def settings(bench: Bench) -> None:
             cells = []
             for ply, phase in zip(SETTINGS_PLIES, by_ply, strict=True):
                 labels = np.where(held, np.float32(np.nan), positions.label)
-                problem = LeastSquares.of(design, labels, l2=l2, targets=[targets[phase]], jobs=2)
+                problem = problem_of(design, labels, l2=l2, targets=[targets[phase]], jobs=2)
                 fitter = ConjugateGradient(iterations=30, tolerance=0.0).fit(problem)
                 chosen = np.zeros((len(bench.learning.phases), design.layout.item_count))
                 chosen[phase] = problem.weights_of(fitter.parameters_)[0]

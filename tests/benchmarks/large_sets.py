@@ -20,7 +20,6 @@ import numpy as np
 from glem.core.evaluation.named import load_value
 from glem.core.features.learning import load_learning
 from glem.core.fitting.least_squares import value_chunks
-from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.packed.blocks import Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.game.equal_positions import scatter
@@ -30,6 +29,7 @@ from glem.core.positions.files import PositionWriter, read_positions
 from glem.core.positions.positions import Positions
 from glem.core.positions.successors import successors_of
 from tests.benchmarks.measuring import command_line, table_header, table_row
+from tests.oracles.fitting import problem_of
 
 _PARENTS = 1 << 16
 _JOBS, _ROUNDS = 2, 7
@@ -68,7 +68,7 @@ def passes(positions: str, count: int, output: str, **_unused: bool) -> None:
             for name, place in {"in files": Path(folder), "in memory": None}.items()
             if place is not None or count <= _MOST_IN_MEMORY
         }
-        problems = {name: LeastSquares.of(design, some.label, jobs=_JOBS) for name, design in designs.items()}
+        problems = {name: problem_of(design, some.label, jobs=_JOBS) for name, design in designs.items()}
         zeros = np.zeros(problems["in files"].parameter_count)
         times: dict[str, list[float]] = {name: [] for name in problems}
         for _ in range(_ROUNDS):

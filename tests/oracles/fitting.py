@@ -11,9 +11,10 @@ from glem.core.evaluation.links import Link
 from glem.core.features.features import AtomicFeatures
 from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.packed.design import Design
-from glem.core.fitting.packed.part import PackedPositions
+from glem.core.fitting.packed.part import PackedPart, PackedPositions
 from glem.core.fitting.packed.part_rows import PartRows
 from glem.core.fitting.phases import PhaseWeights, fit_phases
+from glem.core.tasks.parts import PartsHere
 
 Matrix = NDArray[np.float64]
 
@@ -77,25 +78,38 @@ def kept_sums(rows: PartRows, *, jobs: int) -> NDArray[np.float32]:
     return rows.sums.copy()
 
 
-def fit_design(
+def packed(
     design: Design,
     labels: NDArray[np.floating],
     *,
     weights: NDArray[np.floating] | None = None,
     offsets: NDArray[np.floating] | None = None,
     jobs: int = 1,
-    **how: Any,
-) -> PhaseWeights:
+) -> PackedPositions:
+    """Take a design as one part."""
+    part = PackedPart(design, labels, weights, offsets)
+    return PackedPositions(design.packing, PartsHere([part], jobs), (slice(0, len(design)),))
+
+
+def problem_of(
+    design: Design, labels: NDArray[np.floating], *, held_out: NDArray[np.bool_] | None = None, **how: Any
+) -> LeastSquares:
+    """Make the problem of a design; positions and problem share the arguments."""
+    own = {name: how.pop(name) for name in ("weights", "offsets", "jobs") if name in how}
+    return LeastSquares(packed(design, labels, **own).judged(held_out), **how)
+
+
+def fit_design(design: Design, labels: NDArray[np.floating], *, jobs: int = 1, **how: Any) -> PhaseWeights:
     """Fit all phases of a design."""
-    packed = PackedPositions.of(design, labels, weights=weights, offsets=offsets, jobs=jobs)
-    return fit_phases(packed, jobs=jobs, **how)
+    own = {name: how.pop(name) for name in ("weights", "offsets") if name in how}
+    return fit_phases(packed(design, labels, **own, jobs=jobs), jobs=jobs, **how)
 
 
 def sums(design: Design, weights: NDArray[np.floating], jobs: int = 1) -> NDArray[np.float32]:
     """Sum of active weights [K, items] of every position, by a pass, in the order in which the design was built."""
     found = np.empty(len(design), np.float32)
     rows = [design.positions_of(segment) for phase in range(design.phase_count) for segment in design.segments(phase)]
-    problem = LeastSquares.of(design, np.zeros(len(design), np.float32), jobs=jobs)
+    problem = problem_of(design, np.zeros(len(design), np.float32), jobs=jobs)
     problem.begin(np.asarray(weights, np.float64).ravel())
     (part,) = problem.rows.results(kept_sums)
     found[np.concatenate(rows)] = part

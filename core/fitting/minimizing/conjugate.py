@@ -70,11 +70,10 @@ class ConjugateGradient(Minimizer):
         length = 0.0
         with progress("conjugate gradient", self.iterations) as task:
             while True:
-                errors = problem.move(length)
+                errors, gradient = problem.move(length, parameters)
                 task.note(f"error {errors.training**0.5:.3f}")
                 if monitor.record(errors, parameters):
                     return self._finish(problem, monitor, parameters, "the held-out error no longer improves")
-                gradient = problem.gradient(parameters)
                 preconditioned = scale * gradient
                 norm = inner(gradient, preconditioned)
                 first_norm = max(first_norm, norm)
@@ -88,9 +87,12 @@ class ConjugateGradient(Minimizer):
                 if inner(direction, gradient) <= 0:
                     direction = preconditioned
                 previous, previous_norm = gradient, norm
-                problem.look(direction)
+                curvature = problem.look(direction)
                 value, slope = problem.penalized(errors, parameters), -inner(direction, gradient)
-                length = _line_minimum(problem, parameters, direction, value, slope)
+                if problem.link == IDENTITY:
+                    length = -slope / curvature if curvature > 0 else 0.0
+                else:
+                    length = _line_minimum(problem, parameters, direction, value, slope)
                 if length == 0.0:
                     return self._finish(problem, monitor, parameters, "no step along the line improves")
                 parameters = parameters + length * direction
@@ -111,17 +113,11 @@ class ConjugateGradient(Minimizer):
                         )
 
 
-def _line_minimum(
-    problem: LeastSquares,
-    parameters: Vector,
-    direction: Vector,
-    value: float,
-    slope: float,
-) -> float:
-    """Length of the step along a direction in which half the objective starts at a value and slope; 0 for none."""
-    if problem.link == IDENTITY:
-        curvature = problem.straight_curvature(direction)
-        return -slope / curvature if curvature > 0 else 0.0
+def _line_minimum(problem: LeastSquares, parameters: Vector, direction: Vector, value: float, slope: float) -> float:
+    """Length of the step in the direction that was taken, where half the objective starts at a value and slope.
+
+    0 for none.
+    """
     curvature = problem.along(0.0, parameters, direction).curvature
     if curvature <= 0:
         return 0.0

@@ -18,7 +18,6 @@ from glem.core.fitting.packed.blocks import Block, Layout, LinearTerms, Packing
 from glem.core.fitting.packed.columns import Columns
 from glem.core.machine.memory import shortage
 from glem.core.patterns.patterns import count_matches
-from glem.core.tasks.progress import SILENT, Progress
 
 
 @define(frozen=True)
@@ -75,7 +74,6 @@ class Design:
         count: int = 0,
         folder: Path | None = None,
         jobs: int = 1,
-        progress: Progress = SILENT,
     ) -> Design:
         """Build a design chunk by chunk; a chunk becomes a block.
 
@@ -92,8 +90,6 @@ class Design:
             Where to keep the items as memory-mapped files, for more of them than memory holds; the files stay.
         jobs
             Threads.
-        progress
-            Counts positions.
 
         Raises
         ------
@@ -104,15 +100,13 @@ class Design:
         """
         blocks: list[Block] = []
         done = size = 0
-        with progress("indexing positions") as task:
-            for block in packing.blocks(chunks, jobs, folder):
-                blocks.append(block)
-                done, size = done + len(block), size + block.size
-                if missing := shortage(size * (max(count, done) / max(done, 1) - 1)):
-                    raise NotEnoughMemoryError(
-                        f"the terms of {count:,} positions do not fit into memory ({missing}); fit fewer of either"
-                    )
-                task.advance(len(block))
+        for block in packing.blocks(chunks, jobs, folder):
+            blocks.append(block)
+            done, size = done + len(block), size + block.size
+            if missing := shortage(size * (max(count, done) / max(done, 1) - 1)):
+                raise NotEnoughMemoryError(
+                    f"the terms of {count:,} positions do not fit into memory ({missing}); fit fewer of either"
+                )
         return cls(tuple(blocks), packing)
 
     def __len__(self) -> int:

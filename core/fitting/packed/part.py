@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -15,7 +15,6 @@ from attrs import define
 from numpy.typing import NDArray
 
 from glem.core.compiling.columns import rows_of
-from glem.core.errors import BadInputError
 from glem.core.features.learning import Learning
 from glem.core.files.digests import arrays_digest
 from glem.core.fitting.packed.blocks import Packing
@@ -23,6 +22,7 @@ from glem.core.fitting.packed.design import Design
 from glem.core.machine.large_arrays import are_many_items, let_go, scratch_folder
 from glem.core.tasks.parts import Parts, PartsHere, parts_of
 from glem.core.tasks.tasks import Workers
+from glem.core.tasks.threads import ordered_map
 
 CHUNK = 1 << 18
 """Positions whose feature values are in memory at a time."""
@@ -33,6 +33,19 @@ _LEAST_PART = 1 << 20
 _MOST_PARTS = 32
 """A part costs as much as a gradient when gradients are added up, and more than the positions where it has few."""
 _JUDGED_POSITIONS = 4096
+
+
+def value_chunks(
+    learning: Learning, positions: Any, chunk: int = CHUNK, left_out: NDArray[np.bool_] | None = None
+) -> Iterator[tuple[NDArray[np.int16], NDArray[np.uint8]]]:
+    """Feature values int16 [n, F] and phases uint8 [n] of a position of columns, chunk by chunk, without those [N]."""
+    for start in range(0, len(positions[0]), chunk):
+        rows = slice(start, start + chunk)
+        part = rows_of(positions, rows)
+        if left_out is not None:
+            part = rows_of(part, ~left_out[rows])
+        yield learning.features.values(part), learning.phases.of(part)
+        let_go(*positions)
 
 
 @define(frozen=True, eq=False)
@@ -59,13 +72,6 @@ class PositionsPart:
         """Take them as they are."""
         return cls(*arrays)
 
-    def chunks(self, learning: Learning, size: int) -> Any:
-        """Feature values int16 [n, F] and phases uint8 [n], chunk by chunk."""
-        for start in range(0, len(self.labels), size):
-            chunk = rows_of(self.positions, slice(start, start + size))
-            yield learning.features.values(chunk), learning.phases.of(chunk)
-            let_go(*self.positions)
-
     def packed(self, place: Path | None, learning: Learning, packing: Packing, whole: int, *, jobs: int) -> PackedPart:
         """Pack them; where the items of all positions, ``whole`` of them, would take much memory, into files.
 
@@ -75,7 +81,9 @@ class PositionsPart:
         if self.is_large(learning, packing, whole):
             folder = Path(mkdtemp(dir=scratch_folder(), prefix="glem-")) if place is None else place
         chunk = CHUNK if packing.configurations is None else CONFIGURATION_CHUNK
-        design = Design.build(self.chunks(learning, chunk), packing, count=len(self.labels), folder=folder, jobs=jobs)
+        design = Design.build(
+            value_chunks(learning, self.positions, chunk), packing, count=len(self.labels), folder=folder, jobs=jobs
+        )
         found = PackedPart(design, self.labels, self.weights, self.offsets)
         if folder is not None and place is None:
             weakref.finalize(found.design, rmtree, folder, ignore_errors=True)
@@ -84,8 +92,8 @@ class PositionsPart:
     def is_large(self, learning: Learning, packing: Packing, count: int) -> bool:
         """Whether the active items of so many such positions would take much memory, judged by a few thousand."""
         rows = np.linspace(0, len(self.labels) - 1, _JUDGED_POSITIONS).astype(np.int64)
-        some = attrs.evolve(self, positions=rows_of(self.positions, rows), labels=self.labels[rows])
-        sizes = [packing.pack(*chunk).size for chunk in some.chunks(learning, CHUNK)]
+        some = rows_of(self.positions, rows)
+        sizes = [packing.pack(*chunk).size for chunk in value_chunks(learning, some)]
         return are_many_items(sum(sizes) / len(rows) * count)
 
 
@@ -132,15 +140,19 @@ class PackedPart:
     def matches(self, phases: Sequence[int], *, jobs: int) -> NDArray[np.float64]:
         """Match counts of every item in some phases, of the positions that are fitted: [phases, items]."""
         design = self.design
-        found = np.zeros((len(phases), design.layout.item_count))
-        for place, phase in enumerate(phases):
+
+        def count(phase: int) -> NDArray[np.float64]:
+            found = np.zeros(design.layout.item_count)
             for segment in design.segments(phase):
                 rows = design.positions_of(segment)
                 own = np.ones(len(rows), np.float32)
                 if self.weights is not None:
                     own = np.asarray(self.weights[rows], np.float32)
                 own[np.isnan(self.labels[rows]) | (False if self.held_out is None else self.held_out[rows])] = 0
-                found[place] += design.count_items([segment], own)[0]
+                found += design.count_items([segment], own)[0]
+            return found
+
+        found = np.array(list(ordered_map(jobs, count, phases)))
         self.let_go()
         return found
 
@@ -163,31 +175,8 @@ class PackedPositions:
     parts: Parts
     cuts: tuple[slice, ...]
 
-    @classmethod
-    def of(
-        cls,
-        design: Design,
-        labels: NDArray[np.floating],
-        *,
-        weights: NDArray[np.floating] | None = None,
-        offsets: NDArray[np.floating] | None = None,
-        jobs: int = 1,
-    ) -> Self:
-        """Take a design as one part; see :class:`PackedPart`.
-
-        Raises
-        ------
-        BadInputError
-            An array of another length.
-        """
-        for name, array in (("labels", labels), ("weights", weights), ("offsets", offsets)):
-            _check_length(name, array, len(design))
-        part = PackedPart(design, labels, weights, offsets)
-        return cls(design.packing, PartsHere([part], jobs), (slice(0, len(design)),))
-
     def judged(self, held_out: NDArray[np.bool_] | None) -> Self:
-        """Hold out positions, bool [N]; an array of another length raises :class:`BadInputError`."""
-        _check_length("held_out", held_out, self.cuts[-1].stop)
+        """Hold out positions, bool [N]."""
         own = [None if held_out is None else held_out[rows] for rows in self.cuts]
         return attrs.evolve(self, parts=self.parts.derived(PackedPart.judged, own=own))
 
@@ -202,11 +191,6 @@ class PackedPositions:
         packing = self.packing
         known = packing.phase_count, packing.layout, packing.linear, list(self.parts.results(PackedPart.digest))
         return arrays_digest([], repr(known))
-
-
-def _check_length(name: str, array: NDArray[Any] | None, count: int) -> None:
-    if array is not None and np.shape(array) != (count,):
-        raise BadInputError(f"{name} are {np.shape(array)}, there are {count} positions")
 
 
 def cuts_of(count: int) -> tuple[slice, ...]:

@@ -85,9 +85,8 @@ class PartRows:
         float32 [rows]: weights in the fit and as judges.
     offsets
         float32 [rows], or [0] for 0.
-    sums, steps, residuals
-        float32 [rows]: offsets and active weights at some point; active weights of a direction; and ``weight g' D`` at
-        that point.
+    sums, steps
+        float32 [rows]: offsets and active weights at some point; active weights of a direction.
     """
 
     design: Design
@@ -98,7 +97,6 @@ class PartRows:
     offsets: Floats
     sums: Floats = field(factory=lambda: np.zeros(0, np.float32))
     steps: Floats = field(factory=lambda: np.zeros(0, np.float32))
-    residuals: Floats = field(factory=lambda: np.zeros(0, np.float32))
 
     @classmethod
     def of(cls, part: PackedPart, targets: Sequence[Sequence[Source]], *, jobs: int) -> Self:
@@ -182,29 +180,35 @@ class PartRows:
 
         return self._over_slabs(work, len(weights), jobs)
 
-    def begin(self, weights: Spread, *, jobs: int) -> None:
-        """Take the point at some weights, and no direction."""
+    def begin(self, weights: Spread, *, jobs: int) -> int:
+        """Take the point at some weights, and no direction; count the rows."""
         self.sums = self._summed(weights, jobs, self.sums)
         if len(self.offsets):
             self.sums += self.offsets
         self.steps = np.zeros_like(self.sums)
+        return len(self)
 
-    def look(self, direction: Spread, *, jobs: int) -> None:
-        """Take a direction."""
+    def look(self, direction: Spread, *, jobs: int) -> float:
+        """Take a direction, and give the curvature along it with the identity link."""
         self.steps = self._summed(direction, jobs, self.steps)
 
-    def move(self, length: float, link: LinkTerms, *, jobs: int) -> tuple[float, float]:
-        """Go along the direction: squared errors there, and residuals for :meth:`gradient`."""
-        if len(self.residuals) != len(self):
-            self.residuals = np.empty_like(self.sums)
+        def work(rows: slice) -> tuple[float]:
+            return (float(curvature_along(self.steps[rows], self.weights[rows])),)
+
+        (curvature,) = self._over_rows(work, 1, jobs)
+        return curvature
+
+    def move(self, length: float, link: LinkTerms, targets: int, *, jobs: int) -> Passed:
+        """Go along the direction; see what is there."""
+        residuals = np.empty_like(self.sums)
 
         def work(rows: slice) -> tuple[float, ...]:
             own = self.labels[rows], self.weights[rows], self.held_weights[rows]
             at = self.sums[rows], self.steps[rows], np.float64(length)
-            return tuple(residuals_at(*at, *own, link, self.residuals[rows]))
+            return tuple(residuals_at(*at, *own, link, residuals[rows]))
 
         error, held = self._over_rows(work, 2, jobs)
-        return error, held
+        return Passed(error, held, self._gradient(residuals, targets, jobs))
 
     def along(self, length: float, link: LinkTerms, *, jobs: int) -> tuple[float, float, float]:
         """Look along the direction: squared error, slope and curvature."""
@@ -215,19 +219,6 @@ class PartRows:
 
         value, slope, curvature = self._over_rows(work, 3, jobs)
         return value, slope, curvature
-
-    def straight_curvature(self, *, jobs: int) -> float:
-        """Curvature along the direction with the identity link."""
-
-        def work(rows: slice) -> tuple[float]:
-            return (float(curvature_along(self.steps[rows], self.weights[rows])),)
-
-        (curvature,) = self._over_rows(work, 1, jobs)
-        return curvature
-
-    def gradient(self, targets: int, *, jobs: int) -> NDArray[np.floating]:
-        """Gradients by target from the residuals."""
-        return self._gradient(self.residuals, targets, jobs)
 
     def curvature(self, direction: Spread, slope: float, *, jobs: int) -> NDArray[np.floating]:
         """Gradients by target along a direction where every row is taken at a link's steepest point."""

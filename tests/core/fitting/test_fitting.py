@@ -12,13 +12,12 @@ from scipy.optimize import minimize
 from glem.core.errors import BadInputError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, scaled_sigmoid
 from glem.core.fitting.count_rules import CountRules
-from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.minimizing.minimizer import FileCheckpoint, Minimizer
 from glem.core.fitting.packed.part_rows import Source
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
-from tests.oracles.fitting import derivative, descent, fit_design, least_squares, objective, predicted
+from tests.oracles.fitting import derivative, descent, fit_design, least_squares, objective, predicted, problem_of
 from tests.othello import LEARNING
 
 FITTERS = [GradientDescent(iterations=25, checkpoint_every=4), ConjugateGradient(iterations=25, refresh_every=4)]
@@ -64,7 +63,7 @@ def test_without_penalty_the_predictions_agree(small: Small, labels: Any) -> Non
 def test_conjugate_gradient_with_a_sigmoid_link(small: Small, labels: Any, link: Link) -> None:
     rows = small.phases == 0
     targets = results(labels) * np.float32(link.span) + np.float32(link.low)
-    problem = LeastSquares.of(small.design, targets, link=link, l2=0.05, targets=[(Source(0, 1.0),)])
+    problem = problem_of(small.design, targets, link=link, l2=0.05, targets=[(Source(0, 1.0),)])
     fitter = ConjugateGradient(iterations=2000, tolerance=1e-5).fit(problem)
     arguments = (
         small.matrix[rows],
@@ -95,7 +94,7 @@ def test_descent_is_the_papers(small: Small, labels: Any, link: Link) -> None:
     rows = small.phases == 3
     targets = labels if link == IDENTITY else results(labels)
     step_size = 0.01 if link == IDENTITY else 0.15
-    problem = LeastSquares.of(small.design, targets, link=link, targets=[(Source(3, 1.0),)])
+    problem = problem_of(small.design, targets, link=link, targets=[(Source(3, 1.0),)])
     fitter = GradientDescent(step_size=step_size, momentum=0.7, iterations=40).fit(problem)
     expected = descent(small.matrix[rows], targets[rows].astype(np.float64), link, step_size, 0.7, 40)
     np.testing.assert_allclose(fitter.result_.training_errors, expected, rtol=1e-4)
@@ -104,7 +103,7 @@ def test_descent_is_the_papers(small: Small, labels: Any, link: Link) -> None:
 
 
 def test_default_step_size_converges(small: Small, labels: Any) -> None:
-    problem = LeastSquares.of(small.design, labels)
+    problem = problem_of(small.design, labels)
     errors = GradientDescent(iterations=200).fit(problem).result_.training_errors
     floor = ConjugateGradient(iterations=300).fit(problem).result_.training_errors[-1]
     assert floor <= errors[-1] < floor + 0.2 * (errors[0] - floor)
@@ -113,7 +112,7 @@ def test_default_step_size_converges(small: Small, labels: Any) -> None:
 
 
 def test_tolerance_and_start(small: Small, labels: Any) -> None:
-    problem = LeastSquares.of(small.design, labels)
+    problem = problem_of(small.design, labels)
     descended = GradientDescent(iterations=5000, tolerance=1e-3).fit(problem)
     assert descended.result_.reason == "the training error no longer improves"
     again = ConjugateGradient(iterations=3).fit(problem, start=descended.parameters_)
@@ -123,7 +122,7 @@ def test_tolerance_and_start(small: Small, labels: Any) -> None:
 @pytest.mark.parametrize("fitter", FITTERS, ids=lambda fitter: type(fitter).__name__)
 def test_early_stopping_keeps_the_best_weights(fitter: Minimizer, small: Small, labels: Any) -> None:
     held = np.random.default_rng(3).random(len(labels)) < 0.5
-    problem = LeastSquares.of(small.design, labels, held_out=held)
+    problem = problem_of(small.design, labels, held_out=held)
     fitted = evolve(fitter, iterations=400, patience=3).fit(problem)
     held_errors = fitted.result_.held_out_errors
     assert fitted.result_.reason == "the held-out error no longer improves"
@@ -140,7 +139,7 @@ def test_a_start_that_no_iteration_betters_is_told(
     held = np.random.default_rng(3).random(len(labels)) < 0.5
     # What is learned from one half is wrong for the other.
     opposed = np.where(held, -labels, labels)
-    problem = LeastSquares.of(small.design, opposed, held_out=held)
+    problem = problem_of(small.design, opposed, held_out=held)
     fitted = evolve(fitter, patience=patience).fit(problem)
     assert fitted.result_.iterations > 0
     assert fitted.result_.best_iteration == 0
@@ -163,14 +162,14 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 def test_the_fingerprint_tells_problems_apart(small: Small, labels: Any) -> None:
     problems = [
-        LeastSquares.of(small.design, labels),
-        LeastSquares.of(small.design, labels + 1),
-        LeastSquares.of(small.design, labels, l2=1.0),
-        LeastSquares.of(small.design, labels, held_out=np.arange(len(labels)) < 9),
-        LeastSquares.of(small.design, labels, targets=[(Source(0, 1.0),)]),
+        problem_of(small.design, labels),
+        problem_of(small.design, labels + 1),
+        problem_of(small.design, labels, l2=1.0),
+        problem_of(small.design, labels, held_out=np.arange(len(labels)) < 9),
+        problem_of(small.design, labels, targets=[(Source(0, 1.0),)]),
     ]
     assert len({problem.fingerprint for problem in problems}) == len(problems)
-    assert LeastSquares.of(small.design, labels, jobs=3).fingerprint == problems[0].fingerprint
+    assert problem_of(small.design, labels, jobs=3).fingerprint == problems[0].fingerprint
 
 
 def test_phases_are_fitted_with_their_neighbours(small: Small, labels: Any) -> None:

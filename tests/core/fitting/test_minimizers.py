@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glem.core.errors import BadInputError
 from glem.core.fitting.least_squares import FitSettings
 from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.minimizing.conjugate import ConjugateGradient
 from glem.core.fitting.minimizing.descent import GradientDescent
 from glem.core.fitting.minimizing.minimizer import Minimizer
-from glem.core.fitting.packed.blocks import Packing
-from glem.core.fitting.packed.design import Design
 from tests.core.conformance.test_conformance import failures
 from tests.core.fitting.minimizer_checks import check_minimizer
 from tests.core.game.plain_game import COMPILED_LEARNING
-from tests.oracles.fitting import fit_design
 
 
 @pytest.mark.parametrize(
@@ -90,11 +86,3 @@ def test_what_spoils_weights_is_seen(spoil: Any, check: str, text: str):
 def test_a_sound_minimizer_passes():
     report = check_minimizer(Wrapped())
     assert report.passed, str(report)
-
-
-def test_labels_of_another_length_are_refused():
-    design = Design.build([(np.zeros((3, 1), np.int16), np.zeros(3, np.int64))], Packing(1))
-    with pytest.raises(BadInputError, match="there are 3 positions"):
-        fit_design(design, np.zeros(2))
-    with pytest.raises(BadInputError, match="there are 3 positions"):
-        fit_design(design, np.zeros(3), weights=np.zeros(4))

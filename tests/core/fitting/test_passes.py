@@ -8,14 +8,13 @@ import pytest
 
 from glem.core.errors import BadInputError, NotEnoughMemoryError
 from glem.core.evaluation.links import IDENTITY, LOGISTIC, Link, link_of, result_labels, scaled_sigmoid
-from glem.core.fitting.least_squares_problem import LeastSquares
 from glem.core.fitting.packed import part_rows
 from glem.core.fitting.packed.blocks import LinearTerms, Packing
 from glem.core.fitting.packed.design import Design
 from glem.core.fitting.packed.part_rows import Source
 from glem.core.fitting.phases import neighbours
 from tests.core.fitting.fitting_problems import PHASES, Small, small_design
-from tests.oracles.fitting import derivative, objective, phases_of, sums
+from tests.oracles.fitting import derivative, objective, phases_of, problem_of, sums
 from tests.othello import LEARNING
 
 LINKS = [IDENTITY, LOGISTIC, scaled_sigmoid(64.0)]
@@ -124,9 +123,7 @@ def test_gradient_equals_finite_differences(small: Small, link: Link, l2: float)
     row_weights = np.random.default_rng(6).uniform(0.5, 2, len(labels))
     offsets = np.random.default_rng(8).normal(size=len(labels)).astype(np.float32)
     targets = [(Source(2, 1.0),)]
-    problem = LeastSquares.of(
-        small.design, labels, weights=row_weights, offsets=offsets, link=link, l2=l2, targets=targets
-    )
+    problem = problem_of(small.design, labels, weights=row_weights, offsets=offsets, link=link, l2=l2, targets=targets)
     rows = small.phases == 2
     known = small.matrix[rows], labels[rows], offsets[rows].astype(np.float64), row_weights[rows]
     penalties = np.full(small.matrix.shape[1], l2)
@@ -152,18 +149,16 @@ def test_the_two_halves_equal_the_whole_pass(small: Small, link: Link) -> None:
     held = np.random.default_rng(8).random(len(labels)) < 0.3
     generator = np.random.default_rng(9)
     offsets = generator.normal(size=len(labels))
-    problem = LeastSquares.of(small.design, labels, held_out=held, offsets=offsets, link=link, l2=2.0)
+    problem = problem_of(small.design, labels, held_out=held, offsets=offsets, link=link, l2=2.0)
     parameters, direction = generator.normal(size=(2, problem.parameter_count)) * 0.1
     problem.begin(parameters)
-    problem.look(direction)
+    curvature = problem.look(direction)
     length = 0.3
-    errors = problem.move(length)
-    gradient = problem.gradient(parameters + length * direction)
+    errors, gradient = problem.move(length, parameters + length * direction)
     expected_errors, expected = problem.errors_and_gradient(parameters + length * direction)
     assert errors == pytest.approx(expected_errors, rel=1e-5)
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
     if link == IDENTITY:
-        curvature = problem.straight_curvature(direction)
         assert curvature == pytest.approx(float(direction @ problem.curvature(direction)), rel=1e-4)
         return
     problem.begin(parameters)
@@ -181,7 +176,7 @@ def test_held_out_unlabelled_and_neighbouring_rows(small: Small) -> None:
     held = np.random.default_rng(10).random(len(labels)) < 0.3
     targets = neighbours(PHASES, (0.5, 0.25))
     assert targets[1] == (Source(0, 0.5, False), Source(1, 1.0), Source(2, 0.5, False), Source(3, 0.25, False))
-    problem = LeastSquares.of(small.design, labels, held_out=held, targets=targets)
+    problem = problem_of(small.design, labels, held_out=held, targets=targets)
     factor = np.array([1.0, 0.5, 0.25, 0.0])[abs(small.phases[None, :] - np.arange(PHASES)[:, None])]
     known = ~np.isnan(labels)
     weight = factor * (known & ~held)
@@ -200,7 +195,7 @@ def test_threads_change_no_bit(small: Small, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(part_rows, "_PIECE_ROWS", 10)
     labels = labels_for(small, IDENTITY)
     parameters = np.random.default_rng(12).normal(size=PHASES * small.design.layout.item_count)
-    results = [LeastSquares.of(small.design, labels, jobs=jobs).errors_and_gradient(parameters) for jobs in (1, 2, 5)]
+    results = [problem_of(small.design, labels, jobs=jobs).errors_and_gradient(parameters) for jobs in (1, 2, 5)]
     for errors, gradient in results[1:]:
         assert errors[0] == results[0][0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
@@ -208,4 +203,4 @@ def test_threads_change_no_bit(small: Small, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_bad_problems_are_refused(small: Small) -> None:
     with pytest.raises(BadInputError, match="finite"):
-        LeastSquares.of(small.design, np.full(len(small.design), np.inf))
+        problem_of(small.design, np.full(len(small.design), np.inf))

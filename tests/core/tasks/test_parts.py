@@ -36,8 +36,9 @@ class Counter:
         self.value = 3 * self.value + by
         return self.value
 
-    def begin(self, value: int, *, jobs: int) -> None:
+    def begin(self, value: int, *, jobs: int) -> int:
         self.value = value
+        return 1
 
     def seen(self, *, jobs: int) -> int:
         return self.value
@@ -84,8 +85,8 @@ class PartsOnWorkers(RuleBasedStateMachine):
         if changing:
             there, here = self.pairs[data.draw(st.sampled_from(changing))]
             if anew:
-                there.change(Counter.begin, number, anew=True)
-                here.change(Counter.begin, number, anew=True)
+                for parts in (there, here):
+                    assert parts.change(Counter.begin, number, anew=True) == 3
             else:
                 assert there.change(Counter.grow, number) == here.change(Counter.grow, number)
 
