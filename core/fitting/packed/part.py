@@ -29,7 +29,7 @@ CHUNK = 1 << 18
 CONFIGURATION_CHUNK = 1 << 15
 """The same where active configurations are listed: hundreds a position."""
 
-_LEAST_PART = 1 << 20
+_LEAST_PART = 1 << 21
 _MOST_PARTS = 32
 """A part costs as much as a gradient when gradients are added up, and more than the positions where it has few."""
 _JUDGED_POSITIONS = 4096
