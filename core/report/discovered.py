@@ -200,6 +200,7 @@ def _cell_moments(learning: Learning, sample: Positions, maps: int = 3) -> tuple
     """Label sums by own and opponent's pieces in each cell, over thirds of the phases or each one, with their names.
 
     float64 [maps, cells, 4]: for each map and cell, number and label sum with an own piece, then with the opponent's.
+    What lies on the images of a cell under the board's symmetries counts as if it lay there: all corners have one mean.
 
     No maps where the values of cells are not named as either side's: nothing else tells whose they are.
     """
@@ -221,6 +222,16 @@ def _cell_moments(learning: Learning, sample: Positions, maps: int = 3) -> tuple
             sums[:, feature.cell, 2 * side + 1] += np.bincount(third[here], sample.label[here], maps)
     if not (sums[..., 0].any() and sums[..., 2].any()):
         return [], sums[:0]
+    if learning.features.symmetries is not None:
+        cells = np.array([-1 if feature.cell is None else feature.cell for feature in learning.features.features])
+        known, first = (each[1:] if cells.min() < 0 else each for each in np.unique(cells, return_index=True))
+        whole = np.zeros_like(sums)
+        images = cells[learning.features.symmetries[:, first]]
+        for image in images:
+            whole[:, image] += sums[:, known]
+        # A cell that is its own image under some has been counted as often.
+        whole[:, known] /= (images == known).sum(axis=0)[:, None]
+        sums = whole
     names = learning.phases.names
     parts = [[name for at, name in enumerate(names) if at * maps // len(names) == part] for part in range(maps)]
     return [f"phases {part[0]} to {part[-1]}" if len(part) > 1 else f"phase {part[0]}" for part in parts], sums

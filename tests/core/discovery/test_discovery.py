@@ -112,8 +112,14 @@ def test_games_with_few_phases_have_a_map_for_each(positions: Positions) -> None
     found, sums = _cell_moments(attrs.evolve(LEARNING, phases=phases), few)
     assert found == ["phase early", "phase late"]
     assert sums.shape == (2, 64, 4)
-    # One disc or the other lies on each square of the centre, in every position.
-    assert sums[:, 27, [0, 2]].sum() == 1000
+    # One disc or the other lies on each square of the centre, in every position, and all four count for each.
+    assert sums[:, 27, [0, 2]].sum() == 4000
+    grid = sums.reshape(2, 8, 8, 4)
+    for image in (grid[:, ::-1], grid[:, :, ::-1], grid.swapaxes(1, 2)):
+        np.testing.assert_allclose(image, grid)
+    # Each disc is seen once by the square on which it lies, and by its images.
+    values = LEARNING.features.values(few.positions)[:, [0, 7, 56, 63]]
+    assert sums[:, 0, 0].sum() == (values == 1).sum()
 
 
 def test_maps_go_by_whose_a_value_is_called_and_not_by_its_number(positions: Positions) -> None:
