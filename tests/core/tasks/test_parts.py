@@ -123,7 +123,7 @@ class PartsOnWorkers(RuleBasedStateMachine):
 
 
 TestPartsOnWorkers = PartsOnWorkers.TestCase
-TestPartsOnWorkers.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+TestPartsOnWorkers.settings = settings(max_examples=20, stateful_step_count=15, deadline=None)
 
 
 @pytest.fixture
