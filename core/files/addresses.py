@@ -19,27 +19,33 @@ def is_address(path: str | os.PathLike[str]) -> bool:
     return isinstance(path, str) and _ADDRESS.match(path) is not None
 
 
+def _opened(path: str) -> Any:
+    """Open a file by fsspec."""
+    try:
+        import fsspec
+    except ImportError:
+        raise BadInputError(f"{path}: an address needs fsspec: pip install 'pyglem[remote]'") from None
+    try:
+        files, place = fsspec.core.url_to_fs(path)
+        # Its own buffer follows one reader, and Arrow reads here and there.
+        file = files.open(place, "rb", cache_type="none")
+    except ImportError as error:
+        raise BadInputError(f"{path}: {error}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, "no such file", path) from error
+    except Exception as error:
+        raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
+    if not file.seekable():
+        file.close()
+        raise OSError(errno.ESPIPE, "the server gives whole files alone, no parts of them", path)
+    return file
+
+
 class _Elsewhere(io.RawIOBase):
     """A file of fsspec, whose errors are those of files: each kind of storage raises its own."""
 
-    def __init__(self, path: str) -> None:
-        try:
-            import fsspec
-        except ImportError:
-            raise BadInputError(f"{path}: an address needs fsspec: pip install 'pyglem[remote]'") from None
-        try:
-            files, place = fsspec.core.url_to_fs(path)
-            # Its own buffer follows one reader, and Arrow reads here and there.
-            self._file: Any = files.open(place, "rb", cache_type="none")
-        except ImportError as error:
-            raise BadInputError(f"{path}: {error}") from error
-        except FileNotFoundError as error:
-            raise FileNotFoundError(errno.ENOENT, "no such file", path) from error
-        except Exception as error:
-            raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
-        if not self._file.seekable():
-            self._file.close()
-            raise OSError(errno.ESPIPE, "the server gives whole files alone, no parts of them", path)
+    def __init__(self, file: Any) -> None:
+        self._file = file
 
     def readable(self) -> bool:
         return True
@@ -81,7 +87,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     """
     if not is_address(path):
         return Path(path).open("rb")
-    file: Any = _Elsewhere(os.fspath(path))
+    file: Any = _Elsewhere(_opened(os.fspath(path)))
     return io.BufferedReader(file, _BUFFER)
 
 
